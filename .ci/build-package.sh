@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Leaves an importable xshards in .venv: Python files are used where they stand, the
+# extension module and the engine library are installed beside pyarrow.
+# pip sets this up once; afterwards only what changed is compiled and copied.
+set -euo pipefail
+venv=.venv build=build/wheel
+site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+stamp=$venv/.installed-xshards
+wanted=$(cat "${BASH_SOURCE[0]}" pyproject.toml | sha256sum)
+
+if [[ -f $build/build.ninja && -d $site/xshards && -f $stamp && $(<"$stamp") == "$wanted" ]]
+then
+  cmake --build "$build"
+  cmake --install "$build" --component python --prefix "$site" | { grep -v Up-to-date || true; }
+else
+  "$venv/bin/python" -m pip install --disable-pip-version-check -v --no-build-isolation \
+    --no-deps -e .
+  echo "$wanted" >"$stamp"
+fi

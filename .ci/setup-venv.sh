@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes a virtual environment with the pinned packages; returns at once when a run with
+# the same files has finished before.
+# Usage: setup-venv.sh <python> <venv> [--torch] <requirements.txt>...
+set -euo pipefail
+python=$1 venv=$2
+shift 2
+torch=0
+if [[ $1 == --torch ]]; then
+  torch=1
+  shift
+fi
+constraints=python/constraints.txt
+
+# Each set of requirement files has its own stamp, inside the environment it describes.
+stamp=$venv/.installed-$(basename -s .txt "${@: -1}")
+wanted=$(cat "${BASH_SOURCE[0]}" "$constraints" "$@" | sha256sum)
+[[ -x $venv/bin/python && -f $stamp && $(<"$stamp") == "$wanted" ]] && exit 0
+
+"$python" -c 'import sys; raise SystemExit(sys.version_info < (3, 11) and
+    "Python 3.11 or newer is needed; name one with make PYTHON=...")'
+[[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
+pip=("$venv/bin/python" -m pip install --disable-pip-version-check -q -c "$constraints")
+echo "Installing the pinned packages into $venv"
+if ((torch)); then
+  # First and alone: asked for by another package, torch would bring its CUDA build.
+  "${pip[@]}" "$(grep '^torch==' "$constraints")"
+fi
+for file in "$@"; do
+  "${pip[@]}" -r "$file"
+done
+echo "$wanted" >"$stamp"

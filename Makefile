@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target does its own set-up: Debian packages, .venv with pinned packages, build.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+JOBS ?= $(shell nproc)
+VENV := .venv
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export CTEST_PARALLEL_LEVEL := $(JOBS)
+
+# The files in git and the new ones that git does not ignore, by extension.
+sources = $$(git ls-files -co --exclude-standard --deduplicate $(1) | xargs -r ls -d 2>/dev/null)
+CPP := '*.h' '*.cc' '*.cpp'
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: setup apt
+apt:
+	@.ci/setup-apt.sh $(PYTHON)
+setup: apt ## Install the Debian packages and the pinned development set
+	@.ci/setup-venv.sh $(PYTHON) $(VENV) --torch python/requirements-dev.txt
+
+.PHONY: build
+build: setup ## Leave an importable xshards in .venv
+	@.ci/build-package.sh
+
+.PHONY: demo
+demo: build ## Read, transform, partition and aggregate 336,776 flights
+	@$(VENV)/bin/python -m xshards.demo
+
+# Configuring again is needed only once: ninja does it when a CMake file changes.
+build/%/build.ninja: CMakePresets.json
+	cmake --preset $*
+	@touch $@
+
+.PHONY: cpp-dev cpp-asan cpp-tsan cpp-release
+cpp-dev cpp-asan cpp-tsan cpp-release: cpp-%: setup
+	@$(MAKE) -s build/$*/build.ninja
+	@cmake --build --preset $*
+
+.PHONY: test test-cpp test-python test-slow
+test: test-cpp test-python ## C++ tests, Python tests, README and docstring examples
+test-cpp: cpp-dev
+	@ctest --preset dev
+test-python: build
+	@$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest --doctest-modules --pyargs xshards
+test-slow: build ## The tests that need over 1 GB or 60 s
+	@$(VENV)/bin/python -m pytest -m slow --timeout 3600
+
+.PHONY: sanitize
+sanitize: ## C++ tests under the address, undefined and thread sanitizers
+	@$(MAKE) cpp-asan
+	@ctest --preset asan
+	@$(MAKE) cpp-tsan
+	@ctest --preset tsan
+
+.PHONY: lint lint-all lint-style
+lint-style: setup
+	@$(VENV)/bin/clang-format --dry-run -Werror $(call sources,$(CPP))
+	@$(VENV)/bin/ruff check -q
+	@$(VENV)/bin/ruff format --check -q
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/python tests/check_layers.py
+	@$(MAKE) -s build/dev/build.ninja
+	@cmake --build --preset dev --target build.ninja >/dev/null  # a new file joins the database
+lint: lint-style ## Format, types, layers; clang-tidy on what changed since the last release
+	@$(VENV)/bin/python .ci/clang_tidy.py --changed --jobs $(JOBS)
+lint-all: lint-style ## The same with clang-tidy on every file, and each header on its own
+	@cmake --build --preset dev --target all_verify_interface_header_sets
+	@$(VENV)/bin/python .ci/clang_tidy.py --jobs $(JOBS)
+
+.PHONY: format
+format: setup ## Rewrite the sources in the project's style
+	@$(VENV)/bin/clang-format -i $(call sources,$(CPP))
+	@$(VENV)/bin/ruff check -q --fix --select I,F401
+	@$(VENV)/bin/ruff format -q
+
+.PHONY: bench bench-all
+bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow, Polars, DuckDB
+	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt
+	@.ci/bench.sh
+bench-all: build cpp-release ## bench, with Dask, Ray Data and PySpark too
+	@.ci/setup-apt.sh $(PYTHON) java
+	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt python/requirements-peers-all.txt
+	@.ci/bench.sh --all
+
+.PHONY: clean
+clean: ## Remove what was built; .venv stays
+	rm -rf build dist

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every source of the project is compiled, and the functions the folders use.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(XSHARDS_USE_CCACHE)
+  find_program(XSHARDS_CCACHE ccache)
+endif()
+if(XSHARDS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Paths below the source tree are hashed relative to it and the working directory is
+  # left out, so that another clone, and the other presets, share the cache. The
+  # sloppiness values are those ccache asks for with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${XSHARDS_CCACHE})
+endif()
+
+add_library(xshards_options INTERFACE)
+target_compile_options(
+  xshards_options
+  # -fPIC everywhere, not CMake's -fPIE in programs: one precompiled header fits all.
+  INTERFACE -Wall -Wextra -Wshadow -Wconversion -fPIC
+            -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+            # g++ 12 warns about the members a designated initialiser leaves at their
+            # defaults, which is what options structs are for.
+            -Wno-missing-field-initializers
+            # ccache asks for the preprocessed form that names the precompiled header.
+            $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+            $<$<BOOL:${XSHARDS_WERROR}>:-Werror>)
+target_compile_definitions(
+  xshards_options
+  INTERFACE XSHARDS_USE_TBB=$<BOOL:${XSHARDS_USE_TBB}>
+            $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+if(XSHARDS_SANITIZE)
+  set(_sanitize -fsanitize=${XSHARDS_SANITIZE} -fno-sanitize-recover=all
+                -fno-omit-frame-pointer)
+  target_compile_options(xshards_options INTERFACE ${_sanitize})
+  target_link_options(xshards_options INTERFACE ${_sanitize})
+endif()
+
+# One precompiled header for all targets. It belongs to a target of its own, which sees
+# no more than everybody does: GCC refuses the header where a macro of its maker is
+# missing. It is named in angle brackets, for a quoted name would be written into the
+# generated file as an absolute path and ccache would miss in every other clone.
+if(XSHARDS_USE_PCH)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/pch.cc" CONTENT "")
+  add_library(xshards_pch OBJECT "${PROJECT_BINARY_DIR}/pch.cc")
+  target_include_directories(xshards_pch PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(xshards_pch PRIVATE xshards_options XShardsArrow::arrow)
+  target_precompile_headers(xshards_pch PRIVATE <xshards/pch.h>)
+endif()
+
+function(xshards_use_pch target)
+  if(XSHARDS_USE_PCH)
+    target_precompile_headers(${target} REUSE_FROM xshards_pch)
+  endif()
+endfunction()
+
+# xshards_add_layer(<name> [LIBRARIES <target>...]): makes the objects of one folder and
+# hands them, its public headers and what it links to XShardsLibrary.cmake.
+# A folder without sources yet is fine.
+function(xshards_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "LIBRARIES")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "*.cc")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "*.h")
+  list(FILTER headers EXCLUDE REGEX "(/pch\\.h|internal[^/]*\\.h)$")
+  set_property(GLOBAL APPEND PROPERTY XSHARDS_LAYERS ${name})
+  set_property(GLOBAL APPEND PROPERTY XSHARDS_HEADERS ${headers})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(xshards_${name}_objects OBJECT ${sources})
+  target_include_directories(xshards_${name}_objects PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(
+    xshards_${name}_objects
+    PRIVATE xshards_options
+    PUBLIC XShardsArrow::arrow
+           XShardsArrow::compute
+           XShardsArrow::acero
+           XShardsArrow::dataset
+           XShardsArrow::parquet
+           xtensor
+           Threads::Threads
+           ${layer_LIBRARIES})
+  xshards_use_pch(xshards_${name}_objects)
+  set_property(GLOBAL APPEND PROPERTY XSHARDS_OBJECTS xshards_${name}_objects)
+endfunction()
