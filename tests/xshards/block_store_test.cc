@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/block_store.h"
+
+#include <thread>
+
+#include <arrow/array/concatenate.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+#include "xshards/batch_stream.h"
+#include "xshards/partition.h"
+
+namespace xshards {
+namespace {
+
+using testing::Numbered;
+
+class BlockStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Use(1LL << 30); }
+
+  void Use(int64_t limit) {
+    pool_.reset();
+    budget_ = std::make_unique<MemoryBudget>(limit);
+    ASSERT_OK_AND_ASSIGN(pool_,
+                         SegmentPool::Make(directory_.path(), budget_.get(), 1 << 20));
+    environment_ = {.budget = budget_.get(), .segments = pool_.get()};
+  }
+
+  /// A batch whose buffers are counted in the budget, as those of operators are.
+  std::shared_ptr<arrow::RecordBatch> Counted(int64_t rows, int64_t first_id = 0) {
+    auto batch = Numbered(rows, 7, first_id);
+    arrow::ArrayVector columns;
+    for (const auto& column : batch->columns()) {
+      columns.push_back(arrow::Concatenate({column}, budget_->pool()).ValueOrDie());
+    }
+    return arrow::RecordBatch::Make(batch->schema(), rows, std::move(columns));
+  }
+
+  testing::TemporaryDirectory directory_;
+  std::unique_ptr<MemoryBudget> budget_;
+  std::unique_ptr<SegmentPool> pool_;
+  StorageEnvironment environment_;
+};
+
+TEST_F(BlockStoreTest, KeepsBlocksPerDestinationInOrder) {
+  BlockWriter writer(environment_, Storage::kHeap);
+  ASSERT_OK(writer.Append(1, Numbered(3, 7, 0)));
+  ASSERT_OK(writer.Append(0, Numbered(2, 7, 10)));
+  ASSERT_OK(writer.Append(1, Numbered(4, 7, 20)));
+  EXPECT_EQ(writer.num_rows(), 9);
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  Partition partition({store}, 1);
+  EXPECT_EQ(partition.num_rows(), 7);
+  ASSERT_OK_AND_ASSIGN(auto stream, partition.Open(nullptr, budget_->pool()));
+  ASSERT_OK_AND_ASSIGN(auto batches, ReadAll(*stream));
+  ASSERT_EQ(batches.size(), 2);
+  EXPECT_TRUE(batches[0]->Equals(*Numbered(3, 7, 0)));
+  EXPECT_TRUE(batches[1]->Equals(*Numbered(4, 7, 20)));
+}
+
+TEST_F(BlockStoreTest, SpillMovesHeapToDiskAndReadersSeeTheSameRows) {
+  BlockWriter writer(environment_, Storage::kHeap);
+  ASSERT_OK(writer.Append(0, Counted(5000)));
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  EXPECT_EQ(store->storage(), Storage::kHeap);
+  EXPECT_GT(budget_->used(), 0);
+  ASSERT_OK_AND_ASSIGN(int64_t bytes, store->Spill());
+  EXPECT_GT(bytes, 0);
+  EXPECT_EQ(store->storage(), Storage::kFile);
+  EXPECT_EQ(budget_->used(), 0);
+  ASSERT_OK_AND_ASSIGN(auto batch, store->ReadBlock(0));
+  EXPECT_TRUE(batch->Equals(*Numbered(5000)));
+  ASSERT_OK_AND_ASSIGN(bytes, store->Spill());
+  EXPECT_EQ(bytes, 0);
+}
+
+TEST_F(BlockStoreTest, SharedOutputIsMappedAndCanBeSpilled) {
+  BlockWriter writer(environment_, Storage::kShared);
+  ASSERT_OK(writer.Append(0, Numbered(5000)));
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  EXPECT_EQ(store->storage(), Storage::kShared);
+  ASSERT_OK_AND_ASSIGN(auto kept, store->ReadBlock(0));
+  ASSERT_OK(store->Spill());
+  EXPECT_EQ(store->storage(), Storage::kFile);
+  EXPECT_TRUE(kept->Equals(*Numbered(5000)));
+  ASSERT_OK_AND_ASSIGN(auto again, store->ReadBlock(0));
+  EXPECT_TRUE(again->Equals(*Numbered(5000)));
+}
+
+TEST_F(BlockStoreTest, OutputLargerThanTheBudgetGoesToDiskAsItIsWritten) {
+  Use(1 << 20);
+  for (auto storage : {Storage::kHeap, Storage::kShared}) {
+    BlockWriter writer(environment_, storage);
+    for (int64_t i = 0; i < 50; ++i) ASSERT_OK(writer.Append(0, Counted(5000, i * 5000)));
+    EXPECT_LT(budget_->used(), 2 << 20);
+    ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+    EXPECT_EQ(store->storage(), Storage::kFile);
+    EXPECT_GT(budget_->spilled_bytes(), 0);
+    ASSERT_OK_AND_ASSIGN(auto last, store->ReadBlock(49));
+    EXPECT_TRUE(last->Equals(*Numbered(5000, 7, 49 * 5000)));
+  }
+}
+
+TEST_F(BlockStoreTest, TheUsersOwnBatchesAreNotSpilledButCanBeShared) {
+  auto store = BlockStore::FromBatches({Numbered(10)});
+  ASSERT_OK_AND_ASSIGN(int64_t bytes, store->Spill());
+  EXPECT_EQ(bytes, 0);
+  EXPECT_EQ(store->storage(), Storage::kHeap);
+  ASSERT_OK(store->Share(*pool_));
+  EXPECT_EQ(store->storage(), Storage::kShared);
+  ASSERT_OK_AND_ASSIGN(auto batch, store->ReadBlock(0));
+  EXPECT_TRUE(batch->Equals(*Numbered(10)));
+}
+
+TEST_F(BlockStoreTest, ReadersAndSpillersDoNotDisturbEachOther) {
+  BlockWriter writer(environment_, Storage::kHeap);
+  for (int64_t i = 0; i < 20; ++i) ASSERT_OK(writer.Append(0, Numbered(100, 7, i * 100)));
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < 20; ++i) {
+        if (t == 0) EXPECT_TRUE(store->Spill().ok());
+        auto batch = store->ReadBlock(i);
+        ASSERT_TRUE(batch.ok());
+        EXPECT_TRUE((*batch)->Equals(*Numbered(100, 7, static_cast<int64_t>(i) * 100)));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace xshards

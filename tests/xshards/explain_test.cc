@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/explain.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+#include "xshards/shards.h"
+
+namespace xshards {
+namespace {
+
+using testing::NumberedShards;
+using testing::TestContext;
+
+TEST(Explain, ShowsThePlanTheOptimizedPlanAndTheStages) {
+  auto context = TestContext();
+  auto plan = NumberedShards(context, 2, 5)
+                  .PartitionBy({"key"}, 4)
+                  .Filter(col("id") > lit(3))
+                  .GroupBy({"key"}, {{"sum", "value", "sum(value)"}});
+  ASSERT_OK_AND_ASSIGN(auto text, plan.Explain());
+  EXPECT_EQ(
+      text,
+      "Plan as written\n"
+      "  Aggregate sum(value) by key\n"
+      "    Filter (id > 3)\n"
+      "      Exchange by hash of key into 4\n"
+      "        Literal (2 partitions)\n"
+      "Plan as optimized\n"
+      "  Aggregate sum(value) by key\n"
+      "    Exchange by hash of key into 4\n"
+      "      Filter (id > 3)\n"
+      "        Literal (2 partitions)\n"
+      "Stages\n"
+      "  stage 1: Literal (2 partitions) → Filter (id > 3) → Exchange by hash of key "
+      "into 4\n"
+      "  stage 2: read stage 1 → Aggregate (partial) sum(value) by key → exchange by "
+      "hash of keys\n"
+      "  stage 3: read stage 2 → Aggregate (final)\n");
+}
+
+TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {
+  auto mapped =
+      NumberedShards(TestContext(), 1, 1).TransformShard([](const ShardView& s) {
+        return s;
+      });
+  ASSERT_OK_AND_ASSIGN(auto text, mapped.Explain());
+  EXPECT_NE(text.find("<unregistered: stays in this process>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace xshards

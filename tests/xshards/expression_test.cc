@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/expression.h"
+
+#include <arrow/compute/exec.h>
+#include <arrow/compute/initialize.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+
+namespace xshards {
+namespace {
+
+using testing::Array;
+using testing::Batch;
+
+const auto kSchema = arrow::schema(
+    {arrow::field("i", arrow::int64()), arrow::field("f", arrow::float64()),
+     arrow::field("s", arrow::large_utf8()), arrow::field("small", arrow::int32())});
+
+class ExpressionTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_OK(arrow::compute::Initialize()); }
+
+  std::shared_ptr<arrow::Array> Evaluate(const Expression& expression) {
+    auto batch = Batch(kSchema, R"([{"i": 1, "f": 0.5, "s": "a", "small": 7},
+                                    {"i": null, "f": null, "s": null, "small": null},
+                                    {"i": 0, "f": NaN, "s": "κ", "small": -7}])");
+    auto bound = expression.Bind(*kSchema);
+    EXPECT_TRUE(bound.ok()) << bound.status();
+    if (!bound.ok()) return nullptr;
+    auto result = arrow::compute::ExecuteScalarExpression(
+        *bound, arrow::compute::ExecBatch(*batch));
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? result->make_array() : nullptr;
+  }
+
+  void ExpectValues(const Expression& expression,
+                    const std::shared_ptr<arrow::DataType>& type,
+                    const std::string& json) {
+    auto actual = Evaluate(expression);
+    ASSERT_NE(actual, nullptr);
+    EXPECT_TRUE(actual->Equals(Array(type, json), arrow::EqualOptions().nans_equal(true)))
+        << expression.ToString() << " gave " << actual->ToString();
+  }
+};
+
+TEST_F(ExpressionTest, ComparisonWithAMissingValueIsFalseAndInequalityTrue) {
+  ExpectValues(col("i") == lit(1), arrow::boolean(), "[true, false, false]");
+  ExpectValues(col("i") != lit(1), arrow::boolean(), "[false, true, true]");
+  ExpectValues(col("f") < lit(1.0), arrow::boolean(), "[true, false, false]");
+  ExpectValues(col("f") != lit(0.5), arrow::boolean(), "[false, true, true]");
+  ExpectValues(!(col("i") >= lit(1)), arrow::boolean(), "[false, true, true]");
+  ExpectValues(col("s") == lit("κ"), arrow::boolean(), "[false, false, true]");
+}
+
+TEST_F(ExpressionTest, DivisionOfIntegersGivesFloatsAlsoByZero) {
+  ExpectValues(col("i") / lit(2), arrow::float64(), "[0.5, null, 0]");
+  ExpectValues(lit(1) / col("i"), arrow::float64(), "[1, null, Inf]");
+}
+
+TEST_F(ExpressionTest, PlainNumbersTakeTheColumnsType) {
+  ExpectValues(col("small") + lit(1), arrow::int32(), "[8, null, -6]");
+  ExpectValues(col("small") * lit(0.5), arrow::float64(), "[3.5, null, -3.5]");
+  ExpectValues(col("i") - col("small"), arrow::int64(), "[-6, null, 7]");
+  ExpectValues(-col("i"), arrow::int64(), "[-1, null, 0]");
+}
+
+TEST_F(ExpressionTest, AddingTextJoinsIt) {
+  ExpectValues(col("s") + lit("!"), arrow::large_utf8(), R"(["a!", null, "κ!"])");
+}
+
+TEST_F(ExpressionTest, NullAndNaNAreBothMissing) {
+  ExpectValues(col("f").IsNull(), arrow::boolean(), "[false, true, true]");
+  ExpectValues(col("i").IsIn(Array(arrow::int64(), "[0, 5]")), arrow::boolean(),
+               "[false, false, true]");
+}
+
+TEST_F(ExpressionTest, LogicFollowsTheTruthOfItsParts) {
+  ExpectValues(col("i") == lit(1) && col("f") > lit(0.0), arrow::boolean(),
+               "[true, false, false]");
+  ExpectValues(col("i") == lit(0) || col("s") == lit("a"), arrow::boolean(),
+               "[true, false, true]");
+}
+
+TEST_F(ExpressionTest, CastsAndCallsArrowFunctionsByName) {
+  ExpectValues(col("i").Cast(arrow::float32()), arrow::float32(), "[1, null, 0]");
+  ExpectValues(Expression::Call("utf8_upper", {col("s")}), arrow::large_utf8(),
+               R"(["A", null, "Κ"])");
+}
+
+TEST_F(ExpressionTest, NamesUnknownColumnsAndThoseThereAre) {
+  EXPECT_FAILS(KeyError, "There is no column 'nope'; there are: i, f, s, small",
+               (col("nope") > lit(1)).Bind(*kSchema));
+}
+
+TEST_F(ExpressionTest, NamesTheOperationThatHasNoMeaning) {
+  EXPECT_FAILS(TypeError, "Cannot compute", (col("s") * lit(2)).Bind(*kSchema));
+}
+
+TEST_F(ExpressionTest, KnowsItsColumnsConjunctsAndSubstitutes) {
+  auto expression = (col("a") + col("b")) > lit(1) && col("a") == lit(2);
+  EXPECT_EQ(expression.Columns(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(expression.Conjuncts().size(), 2);
+  EXPECT_EQ(*col("a").column_name(), "a");
+  EXPECT_EQ(expression.column_name(), nullptr);
+  auto replaced = (col("a") > lit(1)).Substitute({{"a", col("x") * lit(2)}});
+  EXPECT_TRUE(replaced.Equals(col("x") * lit(2) > lit(1)));
+}
+
+}  // namespace
+}  // namespace xshards

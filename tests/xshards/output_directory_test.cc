@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/output_directory.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+
+namespace xshards {
+namespace {
+
+using testing::TemporaryDirectory;
+
+std::string WriteFile(const std::string& path) {
+  std::ofstream(path) << "text";
+  return path;
+}
+
+TEST(OutputDirectory, AppearsWholeWhenPublished) {
+  TemporaryDirectory root;
+  ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("a/out")));
+  auto staged = WriteFile(output->staging() + "/part-0");
+  EXPECT_FALSE(std::filesystem::exists(root.File("a/out")));
+  ASSERT_OK_AND_ASSIGN(auto paths, output->Publish({staged}));
+  EXPECT_EQ(paths, (std::vector<std::string>{root.File("a/out") + "/part-0"}));
+  EXPECT_TRUE(std::filesystem::exists(paths[0]));
+}
+
+TEST(OutputDirectory, LeavesNothingWhenNotPublished) {
+  TemporaryDirectory root;
+  {
+    ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("out")));
+    WriteFile(output->staging() + "/part-0");
+  }
+  EXPECT_TRUE(root.List().empty());
+}
+
+TEST(OutputDirectory, TakesAnEmptyDirectoryButNoOther) {
+  TemporaryDirectory root;
+  std::filesystem::create_directory(root.File("out"));
+  {
+    ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("out/")));
+    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-0")}));
+  }
+  EXPECT_FAILS(IOError, "the directory is not empty",
+               OutputDirectory::Make(root.File("out")));
+  EXPECT_FAILS(IOError, "it is a file", OutputDirectory::Make(root.Write("file", "")));
+  EXPECT_FAILS(NotImplemented, "s3://bucket/out",
+               OutputDirectory::Make("s3://bucket/out"));
+}
+
+}  // namespace
+}  // namespace xshards

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/partition.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+#include "xshards/batch_stream.h"
+
+namespace xshards {
+namespace {
+
+using testing::Batch;
+using testing::Numbered;
+
+TEST(Partition, AnEmptyTableKeepsItsSchema) {
+  auto schema = Numbered(0)->schema();
+  auto partition = Partition::FromPayload(Payload::Table(schema, {}));
+  EXPECT_EQ(partition.num_rows(), 0);
+  ASSERT_OK_AND_ASSIGN(auto kept, partition.schema());
+  EXPECT_TRUE(kept->Equals(*schema));
+}
+
+TEST(Partition, LoadsPayloadsOfEachKind) {
+  ASSERT_OK_AND_ASSIGN(auto object,
+                       Payload::Object(arrow::Buffer::FromString("pickle"), {}));
+  auto partition = Partition::FromPayload(object);
+  ASSERT_OK_AND_ASSIGN(auto payloads, partition.Load());
+  ASSERT_EQ(payloads.size(), 1);
+  EXPECT_EQ(payloads[0].kind(), PayloadKind::kObject);
+
+  auto batch = Numbered(4);
+  auto table = Partition::FromPayload(Payload::Table(batch->schema(), {batch, batch}));
+  ASSERT_OK_AND_ASSIGN(payloads, table.Load());
+  ASSERT_EQ(payloads.size(), 1);
+  EXPECT_EQ(payloads[0].num_rows(), 8);
+}
+
+TEST(Partition, HasNoPayloadWhenNothingWasStored) {
+  Partition nothing;
+  EXPECT_EQ(nothing.num_rows(), 0);
+  ASSERT_OK_AND_ASSIGN(auto schema, nothing.schema());
+  EXPECT_EQ(schema, nullptr);
+  ASSERT_OK_AND_ASSIGN(auto payloads, nothing.Load());
+  EXPECT_TRUE(payloads.empty());
+}
+
+TEST(Partition, OpensWithAWiderSchema) {
+  auto ints = Batch(arrow::schema({arrow::field("a", arrow::int64())}), R"([{"a": 1}])");
+  auto floats =
+      Batch(arrow::schema({arrow::field("a", arrow::float64())}), R"([{"a": 2.5}])");
+  auto partition =
+      Partition({BlockStore::FromBatches({ints}), BlockStore::FromBatches({floats})}, 0);
+  ASSERT_OK_AND_ASSIGN(auto schema, UnifySchemas({partition}));
+  EXPECT_EQ(schema->field(0)->type()->id(), arrow::Type::DOUBLE);
+  ASSERT_OK_AND_ASSIGN(auto stream, partition.Open(schema, arrow::default_memory_pool()));
+  ASSERT_OK_AND_ASSIGN(auto batches, ReadAll(*stream));
+  ASSERT_EQ(batches.size(), 2);
+  EXPECT_TRUE(batches[0]->Equals(*Batch(schema, R"([{"a": 1.0}])")));
+}
+
+}  // namespace
+}  // namespace xshards

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+#include "xshards/plan.h"
+#include "xshards/shards.h"
+
+namespace xshards {
+namespace {
+
+using testing::Batch;
+using testing::TestContext;
+
+class PlanSchemaTest : public ::testing::Test {
+ protected:
+  static XShards Shards(const std::shared_ptr<arrow::Schema>& schema) {
+    return XShards::FromBatches(TestContext(), {Batch(schema, "[]")}).ValueOrDie();
+  }
+  const std::shared_ptr<arrow::Schema> schema_ = arrow::schema(
+      {arrow::field("k", arrow::large_utf8()), arrow::field("i", arrow::int32()),
+       arrow::field("f", arrow::float32())});
+  const XShards shards_ = Shards(schema_);
+};
+
+TEST_F(PlanSchemaTest, WithColumnReplacesInPlaceOrAddsAtTheEnd) {
+  ASSERT_OK_AND_ASSIGN(auto replaced,
+                       shards_.WithColumn("i", col("i") / lit(2)).schema());
+  EXPECT_EQ(replaced->ToString(), "k: large_string\ni: double\nf: float");
+  ASSERT_OK_AND_ASSIGN(auto added, shards_.WithColumn("z", col("i") > lit(2)).schema());
+  EXPECT_EQ(added->field_names(), (std::vector<std::string>{"k", "i", "f", "z"}));
+}
+
+TEST_F(PlanSchemaTest, AggregatesHaveTheTypesPandasGives) {
+  auto grouped = shards_.GroupBy({"k"}, {{"sum", "i", "a"},
+                                         {"sum", "f", "b"},
+                                         {"mean", "i", "c"},
+                                         {"mean", "f", "d"},
+                                         {"min", "k", "e"},
+                                         {"count", "*", "g"}});
+  ASSERT_OK_AND_ASSIGN(auto schema, grouped.schema());
+  EXPECT_EQ(schema->ToString(),
+            "k: large_string\na: int64\nb: float\nc: double\nd: float\n"
+            "e: large_string\ng: int64");
+}
+
+TEST_F(PlanSchemaTest, RefusesWhatHasNoMeaning) {
+  EXPECT_FAILS(TypeError, "The sum of column 'k' needs numbers, not large_string",
+               shards_.GroupBy({"i"}, {{"sum", "k", "x"}}).schema());
+  EXPECT_FAILS(Invalid, "There is no aggregate 'median_of_medians'; there are:",
+               shards_.GroupBy({"i"}, {{"median_of_medians", "k", "x"}}).schema());
+  EXPECT_FAILS(KeyError, "There is no column 'zz'; there are: k, i, f",
+               shards_.PartitionBy({"zz"}).schema());
+  EXPECT_FAILS(KeyError, "'zz'", shards_.Sort({{"zz", true}}).schema());
+  EXPECT_FAILS(KeyError, "'zz'", shards_.Drop({"zz"}).schema());
+  EXPECT_FAILS(TypeError, "needs a true/false expression",
+               shards_.Filter(col("i") + lit(1)).schema());
+}
+
+TEST_F(PlanSchemaTest, JoinNamesColumnsAsPandasDoes) {
+  auto right = Shards(arrow::schema({arrow::field("k", arrow::large_utf8()),
+                                     arrow::field("i", arrow::int64()),
+                                     arrow::field("new", arrow::boolean())}));
+  JoinNode on_key{.left_keys = {"k"}, .right_keys = {"k"}};
+  ASSERT_OK_AND_ASSIGN(auto schema, shards_.Join(right, on_key).schema());
+  EXPECT_EQ(schema->field_names(),
+            (std::vector<std::string>{"k", "i_x", "f", "i_y", "new"}));
+  JoinNode mixed{.left_keys = {"k"}, .right_keys = {"i"}};
+  EXPECT_FAILS(TypeError, "Cannot join 'k' (large_string) with 'i' (int64)",
+               shards_.Join(right, mixed).schema());
+  JoinNode uneven{.left_keys = {"k"}, .right_keys = {}};
+  EXPECT_FAILS(Invalid, "got 1 and 0", shards_.Join(right, uneven).schema());
+}
+
+TEST_F(PlanSchemaTest, IsUnknownBelowAFunctionUntilItRan) {
+  auto mapped = shards_.TransformShard([](const ShardView& shard) { return shard; });
+  ASSERT_OK_AND_ASSIGN(auto unknown, OutputSchema(*mapped.plan()));
+  EXPECT_EQ(unknown, nullptr);
+}
+
+TEST_F(PlanSchemaTest, CountsPartitionsWithoutRunning) {
+  EXPECT_EQ(NumPartitions(*shards_.plan()), 1);
+  EXPECT_EQ(NumPartitions(*shards_.PartitionBy({"k"}, 5).plan()), 5);
+  EXPECT_EQ(NumPartitions(*shards_.Union(shards_).Filter(col("i") > lit(1)).plan()), 2);
+  EXPECT_EQ(NumPartitions(*shards_.Union(shards_).Distinct().plan()), 1);
+  EXPECT_EQ(NumPartitions(*shards_.Head(3).plan()), -1);
+}
+
+}  // namespace
+}  // namespace xshards

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+
+namespace xshards {
+namespace {
+
+TEST(Plan, NodeKindFollowsTheVariant) {
+  EXPECT_EQ(MakeNode(ScanNode{})->kind(), NodeKind::kScan);
+  EXPECT_EQ(MakeNode(FilterNode{lit(true)})->kind(), NodeKind::kFilter);
+  EXPECT_EQ(MakeNode(CacheNode{std::make_shared<CacheCell>()})->kind(), NodeKind::kCache);
+  static_assert(std::variant_size_v<NodeVariant> == kNumNodeKinds);
+}
+
+TEST(Plan, DescribesEachNodeInOneLine) {
+  EXPECT_EQ(Describe(*MakeNode(FilterNode{col("a") > lit(3)})), "Filter (a > 3)");
+  EXPECT_EQ(Describe(*MakeNode(ExchangeNode{
+                .mode = ExchangeMode::kHash, .keys = {"a", "b"}, .num_partitions = 8})),
+            "Exchange by hash of a, b into 8");
+  EXPECT_EQ(Describe(*MakeNode(SortNode{.keys = {{"a", true}, {"b", false}}})),
+            "Sort by a, b descending");
+  EXPECT_EQ(Describe(*MakeNode(JoinNode{
+                .type = JoinType::kLeft, .left_keys = {"a"}, .right_keys = {"b"}})),
+            "Join left on a = b");
+  EXPECT_EQ(Describe(*MakeNode(MapNativeNode{})),
+            "MapNative <unregistered: stays in this process>");
+}
+
+}  // namespace
+}  // namespace xshards

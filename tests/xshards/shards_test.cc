@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/shards.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+
+namespace xshards {
+namespace {
+
+using testing::Array;
+using testing::Batch;
+using testing::Ids;
+using testing::Numbered;
+using testing::NumberedShards;
+using testing::TestContext;
+
+class ShardsTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Context> context_ = TestContext();
+  XShards shards_ = NumberedShards(context_, 4, 25);
+};
+
+TEST_F(ShardsTest, FromTableSplitsAsNumpyDoes) {
+  ASSERT_OK_AND_ASSIGN(auto table, arrow::Table::FromRecordBatches({Numbered(10)}));
+  for (int count : {1, 3, 10, 12}) {
+    ASSERT_OK_AND_ASSIGN(auto shards, XShards::FromTable(context_, table, count));
+    ASSERT_OK_AND_ASSIGN(auto partitions, shards.Collect());
+    ASSERT_EQ(partitions.size(), static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      EXPECT_EQ(partitions[static_cast<size_t>(i)].num_rows(),
+                10 / count + (i < 10 % count ? 1 : 0));
+    }
+    ASSERT_OK_AND_ASSIGN(auto again, shards.ToTable());
+    EXPECT_TRUE(again->Equals(*table));
+  }
+}
+
+TEST_F(ShardsTest, FiltersSelectsAndAddsColumns) {
+  auto result = shards_.Filter(col("id") >= lit(95))
+                    .WithColumn("half", col("id") / lit(2))
+                    .Drop({"key", "value"});
+  ASSERT_OK_AND_ASSIGN(auto table, result.ToTable());
+  EXPECT_EQ(table->schema()->field_names(), (std::vector<std::string>{"id", "half"}));
+  ASSERT_OK_AND_ASSIGN(auto batch, table->CombineChunksToBatch());
+  EXPECT_TRUE(
+      batch->column(1)->Equals(Array(arrow::float64(), "[47.5, 48, 48.5, 49, 49.5]")));
+}
+
+TEST_F(ShardsTest, UniqueKeepsTheOrderOfFirstAppearance) {
+  ASSERT_OK_AND_ASSIGN(auto actual, shards_["key"].Unique());
+  ASSERT_OK_AND_ASSIGN(auto table, shards_.ToTable());
+  ASSERT_OK_AND_ASSIGN(auto all, table->CombineChunksToBatch());
+  const auto& keys = static_cast<const arrow::LargeStringArray&>(*all->column(1));
+  std::vector<std::string> expected;
+  for (int64_t i = 0; i < keys.length(); ++i) {
+    auto key = keys.IsNull(i) ? std::string("<missing>") : keys.GetString(i);
+    if (std::find(expected.begin(), expected.end(), key) == expected.end()) {
+      expected.push_back(key);
+    }
+  }
+  const auto& values = static_cast<const arrow::LargeStringArray&>(*actual);
+  ASSERT_EQ(values.length(), static_cast<int64_t>(expected.size()));
+  for (int64_t i = 0; i < values.length(); ++i) {
+    EXPECT_EQ(values.IsNull(i) ? "<missing>" : values.GetString(i),
+              expected[static_cast<size_t>(i)]);
+  }
+  EXPECT_FAILS(Invalid, "Unique() works on one column", shards_.Unique());
+}
+
+TEST_F(ShardsTest, CountsWithAndWithoutAFilter) {
+  ASSERT_OK_AND_ASSIGN(int64_t all, shards_.Count());
+  ASSERT_OK_AND_ASSIGN(int64_t some, shards_.Filter(col("id") < lit(10)).Count());
+  ASSERT_OK_AND_ASSIGN(int64_t none, shards_.Filter(col("id") < lit(0)).Count());
+  EXPECT_EQ(all, 100);
+  EXPECT_EQ(some, 10);
+  EXPECT_EQ(none, 0);
+}
+
+TEST_F(ShardsTest, GroupsAndJoinsAcrossPartitions) {
+  auto grouped = shards_.GroupBy({"key"}, {{"count", "*", "n"}, {"max", "id", "last"}});
+  ASSERT_OK_AND_ASSIGN(auto table, grouped.ToTable());
+  EXPECT_EQ(table->num_rows(), 8);
+  int64_t rows = 0;
+  for (int64_t n : Ids(*table, "n")) rows += n;
+  EXPECT_EQ(rows, 100);
+  auto joined = shards_.Join(grouped, {.left_keys = {"key"}, .right_keys = {"key"}});
+  ASSERT_OK_AND_ASSIGN(int64_t joined_rows, joined.Count());
+  EXPECT_EQ(joined_rows, 100);
+}
+
+TEST_F(ShardsTest, UnionPutsPartitionsOneAfterTheOther) {
+  auto both = shards_.Union(NumberedShards(context_, 1, 3));
+  ASSERT_OK_AND_ASSIGN(int count, both.num_partitions());
+  EXPECT_EQ(count, 5);
+  ASSERT_OK_AND_ASSIGN(auto table, both.ToTable());
+  EXPECT_EQ(table->num_rows(), 103);
+  EXPECT_EQ(Ids(*table).back(), 2);
+}
+
+TEST_F(ShardsTest, DistinctKeepsTheFirstOfEqualRows) {
+  auto schema = arrow::schema(
+      {arrow::field("a", arrow::int64()), arrow::field("b", arrow::float64())});
+  auto one = Batch(schema, R"([{"a": 1, "b": NaN}, {"a": 2, "b": 0.0}])");
+  auto two =
+      Batch(schema, R"([{"a": 1, "b": null}, {"a": 2, "b": -0.0}, {"a": 3, "b": 1}])");
+  ASSERT_OK_AND_ASSIGN(auto shards, XShards::FromBatches(context_, {one, two}));
+  ASSERT_OK_AND_ASSIGN(auto table, shards.Distinct().ToTable());
+  EXPECT_EQ(Ids(*table, "a"), (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST_F(ShardsTest, MistakesAreReportedByActions) {
+  auto wrong = shards_.Filter(col("nope") > lit(1));
+  EXPECT_FAILS(KeyError, "'nope'", wrong.schema());
+  EXPECT_FAILS(KeyError, "'nope'", wrong.Count());
+  EXPECT_FAILS(KeyError, "'nope'", wrong.Explain());
+  EXPECT_FAILS(KeyError, "'zz'",
+               shards_.TransformShard([](const ShardView& s) { return s; })
+                   .PartitionBy({"zz"}, 2)
+                   .ToTable());
+}
+
+TEST_F(ShardsTest, EmptyInputsGiveEmptyResultsWithTheirSchema) {
+  auto empty = NumberedShards(context_, 3, 0);
+  for (const auto& shards :
+       {empty, empty.Filter(col("id") > lit(1)), empty.PartitionBy({"key"}, 2),
+        empty.Sort({{"id", true}}), empty.Repartition(5), empty.Distinct(),
+        empty.Join(empty, {.left_keys = {"id", "key", "value"},
+                           .right_keys = {"id", "key", "value"}}),
+        empty.Head(3)}) {
+    ASSERT_OK_AND_ASSIGN(auto table, shards.ToTable());
+    EXPECT_EQ(table->num_rows(), 0);
+    EXPECT_EQ(table->schema()->field_names(),
+              (std::vector<std::string>{"id", "key", "value"}));
+  }
+  ASSERT_OK_AND_ASSIGN(auto total, empty.GroupBy({}, {{"count", "*", "n"}}).ToTable());
+  EXPECT_EQ(Ids(*total, "n"), (std::vector<int64_t>{0}));
+  ASSERT_OK_AND_ASSIGN(auto groups,
+                       empty.GroupBy({"key"}, {{"count", "*", "n"}}).ToTable());
+  EXPECT_EQ(groups->num_rows(), 0);
+}
+
+}  // namespace
+}  // namespace xshards

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/block_store.h"
+
+#include <utility>
+
+#include <arrow/memory_pool.h>
+#include <arrow/util/byte_size.h>
+
+namespace xshards {
+
+namespace {
+
+int64_t SizeOf(const arrow::RecordBatch& batch) {
+  // Counts what a slice refers to, not the whole of the buffers behind it.
+  auto size = arrow::util::ReferencedBufferSize(batch);
+  return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
+}
+
+BlockStore::Block HeapBlock(int32_t destination,
+                            std::shared_ptr<arrow::RecordBatch> batch) {
+  BlockStore::Block block;
+  block.destination = destination;
+  block.num_rows = batch->num_rows();
+  block.num_bytes = SizeOf(*batch);
+  block.schema = batch->schema();
+  block.batch = std::move(batch);
+  return block;
+}
+
+}  // namespace
+
+const char* ToString(Storage storage) {
+  switch (storage) {
+    case Storage::kHeap:
+      return "heap";
+    case Storage::kShared:
+      return "shared";
+    case Storage::kFile:
+      return "file";
+  }
+  return "unknown";
+}
+
+BlockStore::BlockStore(StorageEnvironment environment, bool spillable)
+    : environment_(environment), spillable_(spillable) {}
+
+std::shared_ptr<BlockStore> BlockStore::FromBatches(arrow::RecordBatchVector batches) {
+  auto store = std::shared_ptr<BlockStore>(
+      new BlockStore(StorageEnvironment{}, /*spillable=*/false));
+  for (auto& batch : batches) store->blocks_.push_back(HeapBlock(0, std::move(batch)));
+  return store;
+}
+
+std::shared_ptr<BlockStore> BlockStore::FromBlocks(std::vector<Block> blocks,
+                                                   StorageEnvironment environment,
+                                                   bool spillable) {
+  auto store = std::shared_ptr<BlockStore>(new BlockStore(environment, spillable));
+  store->blocks_ = std::move(blocks);
+  if (spillable) environment.budget->Register(store);
+  return store;
+}
+
+std::vector<BlockStore::Block> BlockStore::blocks() const {
+  std::lock_guard lock(mutex_);
+  return blocks_;
+}
+
+size_t BlockStore::num_blocks() const {
+  std::lock_guard lock(mutex_);
+  return blocks_.size();
+}
+
+Storage BlockStore::storage() const {
+  std::lock_guard lock(mutex_);
+  auto storage = Storage::kHeap;
+  for (const Block& block : blocks_) {
+    if (block.segment == nullptr) continue;
+    if (block.segment->kind() == SegmentKind::kDisk) return Storage::kFile;
+    storage = Storage::kShared;
+  }
+  return storage;
+}
+
+int64_t BlockStore::num_bytes() const {
+  std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const Block& block : blocks_) bytes += block.num_bytes;
+  return bytes;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> BlockStore::ReadBlock(
+    size_t index) const {
+  Block block;
+  {
+    std::lock_guard lock(mutex_);
+    block = blocks_.at(index);
+  }
+  if (block.batch != nullptr) return block.batch;
+  arrow::MemoryPool* pool = environment_.budget != nullptr ? environment_.budget->pool()
+                                                           : arrow::default_memory_pool();
+  return Segment::Read(block.segment, block.range, pool);
+}
+
+arrow::Result<int64_t> BlockStore::Spill() {
+  if (!spillable_) return 0;
+  return MoveBlocks(*environment_.segments, SegmentKind::kDisk);
+}
+
+arrow::Status BlockStore::Share(SegmentPool& segments) {
+  return MoveBlocks(segments, SegmentKind::kMemory).status();
+}
+
+arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind) {
+  std::lock_guard one_mover(moving_);
+  std::shared_ptr<Segment> target;
+  int64_t moved = 0;
+  for (size_t i = 0, count = num_blocks(); i < count; ++i) {
+    Block block;
+    {
+      std::lock_guard lock(mutex_);
+      block = blocks_[i];
+    }
+    const bool on_disk =
+        block.segment != nullptr && block.segment->kind() == SegmentKind::kDisk;
+    const bool moves = kind == SegmentKind::kDisk ? !on_disk : block.segment == nullptr;
+    if (!moves) continue;
+    if (target == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(target, segments.Create(kind));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto batch, ReadBlock(i));
+    ARROW_ASSIGN_OR_RAISE(auto range, target->Append(*batch));
+    std::lock_guard lock(mutex_);
+    moved += block.num_bytes;
+    blocks_[i].segment = target;
+    blocks_[i].range = range;
+    blocks_[i].batch = nullptr;
+  }
+  return moved;
+}
+
+BlockWriter::BlockWriter(StorageEnvironment environment, Storage storage)
+    : environment_(environment),
+      storage_(storage),
+      store_(new BlockStore(environment, /*spillable=*/true)) {}
+
+arrow::Status BlockWriter::Append(int32_t destination,
+                                  std::shared_ptr<arrow::RecordBatch> batch) {
+  BlockStore::Block block = HeapBlock(destination, std::move(batch));
+  num_rows_ += block.num_rows;
+  num_bytes_ += block.num_bytes;
+  if (environment_.budget != nullptr) {
+    ARROW_RETURN_NOT_OK(environment_.budget->MakeRoom());
+  }
+  if (storage_ != Storage::kHeap) {
+    ARROW_RETURN_NOT_OK(Place(block));
+  }
+  {
+    std::lock_guard lock(store_->mutex_);
+    store_->blocks_.push_back(std::move(block));
+  }
+  // Nothing colder is left to give back: then it is this output that does not fit.
+  if (environment_.budget != nullptr && environment_.budget->over_high_mark()) {
+    ARROW_RETURN_NOT_OK(store_->Spill());
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status BlockWriter::Place(BlockStore::Block& block) {
+  const bool to_disk =
+      storage_ == Storage::kFile ||
+      (environment_.budget != nullptr && environment_.budget->over_high_mark());
+  auto& segment = to_disk ? disk_segment_ : memory_segment_;
+  if (segment == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(segment,
+                          environment_.segments->Create(to_disk ? SegmentKind::kDisk
+                                                                : SegmentKind::kMemory));
+  }
+  ARROW_ASSIGN_OR_RAISE(block.range, segment->Append(*block.batch));
+  block.segment = segment;
+  block.batch = nullptr;
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<BlockStore>> BlockWriter::Finish() {
+  if (environment_.budget != nullptr) environment_.budget->Register(store_);
+  return std::move(store_);
+}
+
+}  // namespace xshards

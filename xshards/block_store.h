@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "xshards/export.h"
+#include "xshards/memory_budget.h"
+#include "xshards/segment.h"
+#include "xshards/type_fwd.h"
+
+namespace xshards {
+
+/// Where the bytes are. A store may hold both heap and file blocks while it spills.
+enum class Storage : uint8_t { kHeap, kShared, kFile };
+
+XSHARDS_EXPORT const char* ToString(Storage storage);
+
+/// What storing needs from its surroundings; plain pointers that outlive every store.
+struct StorageEnvironment {
+  MemoryBudget* budget = nullptr;
+  SegmentPool* segments = nullptr;
+};
+
+/// One fragment's output: batches ("blocks"), each for one output partition
+/// ("destination"), with an index of where each is.
+///
+/// Publishing writes everything to destination 0; an exchange to 0..n-1. Immutable once
+/// finished, except that Spill() may move bytes from memory to disk at any time, unseen
+/// by readers. Thread-safe.
+class XSHARDS_EXPORT BlockStore final : public Spillable {
+ public:
+  /// One block. Either `batch` (heap) or `segment` and `range` are set.
+  struct Block {
+    int32_t destination = 0;
+    int64_t num_rows = 0;
+    int64_t num_bytes = 0;
+    std::shared_ptr<arrow::Schema> schema;
+    std::shared_ptr<arrow::RecordBatch> batch;
+    std::shared_ptr<Segment> segment;
+    Segment::Range range;
+  };
+
+  /// Wrap batches that already exist in memory, all for destination 0. They are the
+  /// caller's memory: not spilled.
+  static std::shared_ptr<BlockStore> FromBatches(arrow::RecordBatchVector batches);
+  /// Assemble a store from blocks, as a process that received them does. `spillable`
+  /// says whether they are this process's to move.
+  static std::shared_ptr<BlockStore> FromBlocks(std::vector<Block> blocks,
+                                                StorageEnvironment environment,
+                                                bool spillable);
+
+  /// The blocks' index; `batch` may be stale by the time it is used, so read blocks with
+  /// ReadBlock.
+  std::vector<Block> blocks() const;
+  size_t num_blocks() const;
+  Storage storage() const;
+  int64_t num_bytes() const;
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBlock(size_t index) const;
+
+  /// Move blocks to disk. A process that has them mapped keeps what it sees.
+  arrow::Result<int64_t> Spill() override;
+  /// Move heap blocks to a memory segment, so that another process can read them.
+  arrow::Status Share(SegmentPool& segments);
+
+ private:
+  friend class BlockWriter;
+  BlockStore(StorageEnvironment environment, bool spillable);
+  arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind);
+
+  const StorageEnvironment environment_;
+  const bool spillable_;
+  std::mutex moving_;  // held while heap blocks are written out; taken before mutex_
+  mutable std::mutex mutex_;  // guards blocks_
+  std::vector<Block> blocks_;
+};
+
+/// Writes a fragment's output. Used by one thread; Finish() publishes it whole.
+class XSHARDS_EXPORT BlockWriter {
+ public:
+  /// `storage` kHeap keeps batches as they are; kShared writes them to a segment that
+  /// other processes can map. Either goes to disk while the budget is over its mark.
+  BlockWriter(StorageEnvironment environment, Storage storage);
+
+  /// Add a batch for a destination. Empty batches are kept: they carry the schema.
+  /// May spill other data, or what was appended so far.
+  arrow::Status Append(int32_t destination, std::shared_ptr<arrow::RecordBatch> batch);
+  arrow::Result<std::shared_ptr<BlockStore>> Finish();
+
+  int64_t num_rows() const { return num_rows_; }
+  int64_t num_bytes() const { return num_bytes_; }
+  const StorageEnvironment& environment() const { return environment_; }
+
+ private:
+  /// Move a block from the heap to a segment.
+  arrow::Status Place(BlockStore::Block& block);
+
+  const StorageEnvironment environment_;
+  const Storage storage_;
+  std::shared_ptr<BlockStore> store_;
+  std::shared_ptr<Segment> memory_segment_;
+  std::shared_ptr<Segment> disk_segment_;
+  int64_t num_rows_ = 0;
+  int64_t num_bytes_ = 0;
+};
+
+}  // namespace xshards

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/context.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <arrow/compute/initialize.h>
+
+#include "xshards/executor.h"
+#include "xshards/optimizer.h"
+#include "xshards/output_directory.h"
+
+namespace xshards {
+
+namespace {
+
+// Below this a single batch of ordinary columns does not fit.
+constexpr int64_t kMinMemoryBytes = 16LL << 20;
+
+int UsableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+/// The machine's memory, or less where a control group says so.
+int64_t UsableMemory() {
+  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+                  static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  int64_t group = 0;
+  if (limit >> group && group > 0) bytes = std::min(bytes, group);
+  return bytes;
+}
+
+const char* ExtensionOf(const std::string& format) {
+  return format == "ipc" ? "arrow" : format.c_str();
+}
+
+std::string PartName(size_t index, const std::string& format) {
+  std::string number = std::to_string(index);
+  number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
+  return "part-" + number + "." + ExtensionOf(format);
+}
+
+}  // namespace
+
+arrow::Status ContextOptions::Validate() const {
+  if (cores < 0) {
+    return arrow::Status::Invalid("cores must be at least 1 (or 0 for all), got ", cores);
+  }
+  if (memory_bytes != 0 && memory_bytes < kMinMemoryBytes) {
+    return arrow::Status::Invalid("memory must be at least ", kMinMemoryBytes >> 20,
+                                  " MB, enough for one batch on each core; got ",
+                                  memory_bytes, " bytes");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
+  ARROW_RETURN_NOT_OK(options.Validate());
+  ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
+  if (options.cores == 0) options.cores = UsableCores();
+  if (options.memory_bytes == 0) options.memory_bytes = UsableMemory() / 5 * 3;
+  if (options.spill_directory.empty()) {
+    std::error_code error;
+    options.spill_directory = std::filesystem::temp_directory_path(error).string();
+    if (error) {
+      return arrow::Status::IOError("There is no temporary directory to spill to: ",
+                                    error.message(), ". Name one as spill_directory");
+    }
+  }
+  if (options.operators == nullptr) options.operators = DefaultOperators();
+  auto context = std::shared_ptr<Context>(new Context());
+  context->budget_ = std::make_unique<MemoryBudget>(options.memory_bytes);
+  ARROW_ASSIGN_OR_RAISE(context->segments_,
+                        SegmentPool::Make(options.spill_directory, context->budget_.get(),
+                                          /*max_idle_bytes=*/options.memory_bytes / 16));
+  context->thread_runner_ = MakeThreadRunner(options.cores, options.operators);
+  context->options_ = std::move(options);
+  return context;
+}
+
+Context::~Context() = default;
+
+/// Runs an action with an Executor and keeps its profile, also when it failed.
+template <typename Action>
+auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
+    -> decltype(action(std::declval<Executor&>(), plan)) {
+  const auto begin = std::chrono::steady_clock::now();
+  progress_.Reset();
+  ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
+  Executor executor(*this, stop);
+  auto result = action(executor, optimized);
+  auto profile = executor.TakeProfile();
+  profile.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::lock_guard lock(profile_mutex_);
+  profile_ = std::move(profile);
+  return result;
+}
+
+arrow::Result<std::vector<Partition>> Context::Execute(const Plan& plan,
+                                                       const arrow::StopToken& stop) {
+  return Run(plan, stop, [](Executor& executor, const Plan& optimized) {
+    return executor.Collect(optimized);
+  });
+}
+
+arrow::Result<int64_t> Context::Count(const Plan& plan, const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*plan));
+  // No column is needed to count rows; the optimizer finds which are on the way.
+  Plan counted = schema == nullptr ? plan : MakeNode(ProjectNode{}, {plan});
+  return Run(counted, stop, [](Executor& executor, const Plan& optimized) {
+    return executor.Count(optimized);
+  });
+}
+
+arrow::Result<std::vector<std::string>> Context::Write(
+    const Plan& plan, const std::string& directory, const std::string& format,
+    const std::map<std::string, std::string>& options, const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory));
+  SinkSpec sink{.kind = SinkKind::kWrite};
+  sink.format = format;
+  sink.options = options;
+  ARROW_ASSIGN_OR_RAISE(auto written,
+                        Run(plan, stop, [&](Executor& executor, const Plan& optimized) {
+                          return executor.Write(optimized, sink, [&](size_t i) {
+                            return output->staging() + "/" + PartName(i, format);
+                          });
+                        }));
+  return output->Publish(written);
+}
+
+Profile Context::last_profile() const {
+  std::lock_guard lock(profile_mutex_);
+  return profile_;
+}
+
+arrow::Status Context::SpillAll() { return budget_->MakeRoom(budget_->limit()); }
+
+}  // namespace xshards

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/util/cancel.h>
+
+#include "xshards/export.h"
+#include "xshards/memory_budget.h"
+#include "xshards/metrics.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+#include "xshards/runner.h"
+#include "xshards/segment.h"
+
+namespace xshards {
+
+class Executor;
+
+struct XSHARDS_EXPORT ContextOptions {
+  int cores = 0;                // 0: all the process may use
+  int64_t memory_bytes = 0;     // 0: three fifths of the machine's
+  std::string spill_directory;  // empty: the system's temporary directory
+  /// Executors; nullptr means DefaultOperators().
+  std::shared_ptr<const OperatorTable> operators;
+  /// Runs fragments that call Python functions; nullptr means they are an error.
+  std::shared_ptr<Runner> python_runner;
+
+  arrow::Status Validate() const;
+};
+
+/// Cores, memory, spill directory and runners, passed to whoever needs them. Several may
+/// live in one process. Thread-safe; it must outlive the data it made (XShards keep it).
+class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
+ public:
+  static arrow::Result<std::shared_ptr<Context>> Make(ContextOptions options = {});
+  ~Context();
+
+  int cores() const { return options_.cores; }
+  int64_t memory_bytes() const { return options_.memory_bytes; }
+  const std::string& spill_directory() const { return options_.spill_directory; }
+  MemoryBudget& budget() { return *budget_; }
+  arrow::MemoryPool* memory_pool() { return budget_->pool(); }
+  StorageEnvironment storage() { return {budget_.get(), segments_.get()}; }
+  Progress& progress() { return progress_; }
+
+  /// Optimize and run a plan, and return its partitions.
+  arrow::Result<std::vector<Partition>> Execute(
+      const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+  /// Run a plan and count its rows, reading as little as possible.
+  arrow::Result<int64_t> Count(
+      const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+  /// Run a plan and write each partition to its own file in a directory:
+  /// part-00000.csv, ... Returns the paths. The directory may exist but must hold no
+  /// file. A failed write leaves no file behind.
+  arrow::Result<std::vector<std::string>> Write(
+      const Plan& plan, const std::string& directory, const std::string& format,
+      const std::map<std::string, std::string>& options,
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+
+  /// What the last action did.
+  Profile last_profile() const;
+  /// Move everything that can be to disk; for tests.
+  arrow::Status SpillAll();
+
+ private:
+  friend class Executor;
+  Context() = default;
+  template <typename Action>
+  auto Run(const Plan& plan, const arrow::StopToken& stop, Action action)
+      -> decltype(action(std::declval<Executor&>(), plan));
+
+  ContextOptions options_;
+  std::unique_ptr<MemoryBudget> budget_;
+  std::unique_ptr<SegmentPool> segments_;
+  std::shared_ptr<Runner> thread_runner_;
+  Progress progress_;
+  mutable std::mutex profile_mutex_;  // guards profile_
+  Profile profile_;
+};
+
+}  // namespace xshards

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "xshards/fragment.h"
+#include "xshards/range_boundaries.h"
+#include "xshards/stage_label.h"
+
+namespace xshards {
+
+namespace {
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+bool AllLiteral(const std::vector<Plan>& trees) {
+  return std::all_of(trees.begin(), trees.end(),
+                     [](const Plan& tree) { return tree->kind() == NodeKind::kLiteral; });
+}
+
+std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
+                          const std::shared_ptr<arrow::Schema>& schema) {
+  std::vector<Plan> trees;
+  for (const auto& partition : partitions) {
+    trees.push_back(MakeNode(LiteralNode{.schema = schema, .partitions = {partition}}));
+  }
+  return trees;
+}
+
+arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions) {
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  return ToTrees(partitions, schema);
+}
+
+/// Put a node on top of every tree.
+std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) {
+  std::vector<Plan> wrapped;
+  for (const auto& tree : trees) wrapped.push_back(MakeNode(node, {tree}));
+  return wrapped;
+}
+
+arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer) {
+  if (tree.kind() != NodeKind::kLiteral) return arrow::Status::OK();
+  const auto& literal = tree.as<LiteralNode>();
+  for (const auto& partition : literal.partitions) {
+    ARROW_ASSIGN_OR_RAISE(auto schema, partition.schema());
+    if (schema == nullptr || KindOf(*schema) == PayloadKind::kTable) continue;
+    return arrow::Status::TypeError(Describe(consumer),
+                                    " works on DataFrame shards, but these hold ",
+                                    ToString(KindOf(*schema)));
+  }
+  if (literal.schema != nullptr) return arrow::Status::OK();
+  return arrow::Status::TypeError(Describe(consumer),
+                                  " works on DataFrame shards, but these are empty");
+}
+
+}  // namespace
+
+Executor::Executor(Context& context, const arrow::StopToken& stop)
+    : context_(context), stop_(stop) {}
+
+arrow::Result<std::vector<Partition>> Executor::Collect(const Plan& plan) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, Storage::kHeap));
+  return Publish(trees, Storage::kHeap);
+}
+
+arrow::Result<int64_t> Executor::Count(const Plan& plan) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, Storage::kHeap));
+  ARROW_ASSIGN_OR_RAISE(auto results, RunStage(trees, {.kind = SinkKind::kCount}));
+  int64_t rows = 0;
+  for (const auto& result : results) rows += result.metrics.rows_out;
+  return rows;
+}
+
+arrow::Result<std::vector<std::string>> Executor::Write(
+    const Plan& plan, const SinkSpec& sink,
+    const std::function<std::string(size_t)>& path_of) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan, Storage::kHeap, *plan));
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < trees.size(); ++i) paths.push_back(path_of(i));
+  ARROW_RETURN_NOT_OK(RunStage(trees, sink, [&](size_t i, SinkSpec& own) {
+                        own.path = paths[i];
+                      }).status());
+  return paths;
+}
+
+arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage) {
+  switch (plan->kind()) {
+    case NodeKind::kScan: {
+      Trees trees;
+      for (const auto& split : plan->as<ScanNode>().splits) {
+        auto scan = plan->as<ScanNode>();
+        scan.splits = {split};
+        trees.push_back(MakeNode(std::move(scan)));
+      }
+      return trees;
+    }
+    case NodeKind::kLiteral: {
+      const auto& literal = plan->as<LiteralNode>();
+      return ToTrees(literal.partitions, literal.schema);
+    }
+    case NodeKind::kProject:
+    case NodeKind::kFilter:
+    case NodeKind::kMapNative: {
+      ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+      return Wrap(plan->node, trees);
+    }
+    case NodeKind::kMapPython: {
+      ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], Storage::kShared));
+      return Wrap(plan->node, trees);
+    }
+    case NodeKind::kExchange:
+      return LowerExchange(plan, storage);
+    case NodeKind::kAggregate:
+      return LowerAggregate(plan, storage);
+    case NodeKind::kJoin:
+      return LowerJoin(plan, storage);
+    case NodeKind::kSort:
+      return LowerSort(plan, storage);
+    case NodeKind::kLimit:
+      return LowerLimit(plan, storage);
+    case NodeKind::kUnion:
+      return LowerUnion(plan, storage);
+    case NodeKind::kZip:
+      return LowerZip(plan, storage);
+    case NodeKind::kCache:
+      return LowerCache(plan, storage);
+  }
+  return arrow::Status::NotImplemented("Cannot run ", Describe(*plan));
+}
+
+arrow::Result<Executor::Trees> Executor::LowerTable(const Plan& plan, Storage storage,
+                                                    const PlanNode& consumer) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, storage));
+  if (trees.empty()) {
+    return arrow::Status::Invalid(Describe(consumer), " has no partitions to work on");
+  }
+  // A function's output must exist before anything can be asked of its columns.
+  const bool unknown = std::any_of(trees.begin(), trees.end(), [](const Plan& tree) {
+    return tree->kind() == NodeKind::kMapNative || tree->kind() == NodeKind::kMapPython;
+  });
+  if (unknown) {
+    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+    ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+  }
+  for (const auto& tree : trees) ARROW_RETURN_NOT_OK(CheckTable(*tree, consumer));
+  return trees;
+}
+
+arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
+                                                       Storage storage) {
+  const auto& exchange = plan->as<ExchangeNode>();
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  sink.mode = exchange.mode;
+  sink.keys = exchange.keys;
+  sink.num_partitions = exchange.num_partitions > 0 ? exchange.num_partitions
+                                                    : static_cast<int32_t>(trees.size());
+  if (exchange.mode == ExchangeMode::kGather) sink.num_partitions = 1;
+  if (exchange.mode != ExchangeMode::kRoundRobin) return Partitioned(trees, sink);
+
+  // Balancing needs to know how many rows come before each partition.
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+  ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+  std::vector<int64_t> first_rows;
+  for (const auto& partition : partitions) {
+    first_rows.push_back(sink.total_rows);
+    sink.total_rows += partition.num_rows();
+  }
+  return Partitioned(trees, sink,
+                     [&](size_t i, SinkSpec& own) { own.first_row = first_rows[i]; });
+}
+
+arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
+                                                        Storage storage) {
+  auto aggregate = plan->as<AggregateNode>();
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  // Also finds unknown columns that the plan, before running, could not.
+  ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(aggregate, {trees[0]})).status());
+  if (aggregate.all_columns) {
+    aggregate.keys = input->field_names();
+    aggregate.all_columns = false;
+  }
+  aggregate.phase = AggregatePhase::kPartial;
+  trees = Wrap(aggregate, trees);
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  const bool one = aggregate.ordered || aggregate.keys.empty();
+  sink.mode = one ? ExchangeMode::kGather : ExchangeMode::kHash;
+  sink.num_partitions = one ? 1 : static_cast<int32_t>(trees.size());
+  sink.keys = aggregate.keys;
+  ARROW_ASSIGN_OR_RAISE(trees, Partitioned(trees, sink));
+  aggregate.phase = AggregatePhase::kFinal;
+  return Wrap(aggregate, trees);
+}
+
+arrow::Result<Executor::Trees> Executor::LowerJoin(const Plan& plan, Storage storage) {
+  const auto& join = plan->as<JoinNode>();
+  ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
+  ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(join, {left[0], right[0]})).status());
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  sink.mode = ExchangeMode::kHash;
+  sink.num_partitions = static_cast<int32_t>(std::max(left.size(), right.size()));
+  sink.keys = join.left_keys;
+  ARROW_ASSIGN_OR_RAISE(left, Partitioned(left, sink));
+  sink.keys = join.right_keys;
+  ARROW_ASSIGN_OR_RAISE(right, Partitioned(right, sink));
+  Trees trees;
+  for (size_t i = 0; i < left.size(); ++i) {
+    trees.push_back(MakeNode(join, {left[i], right[i]}));
+  }
+  return trees;
+}
+
+arrow::Result<Executor::Trees> Executor::LowerSort(const Plan& plan, Storage storage) {
+  const auto& sort = plan->as<SortNode>();
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sort, {trees[0]})).status());
+  if (trees.size() == 1) return Wrap(sort, trees);
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  sink.mode = ExchangeMode::kRange;
+  sink.num_partitions = static_cast<int32_t>(partitions.size());
+  sink.sort_keys = sort.keys;
+  sink.nulls_first = sort.nulls_first;
+  ARROW_ASSIGN_OR_RAISE(sink.boundaries,
+                        ChooseBoundaries(partitions, sort, schema, sink.num_partitions,
+                                         context_.memory_pool()));
+  trees = ToTrees(partitions, schema);
+  partitions.clear();
+  ARROW_ASSIGN_OR_RAISE(trees, Partitioned(trees, sink));
+  return Wrap(sort, trees);
+}
+
+arrow::Result<Executor::Trees> Executor::LowerLimit(const Plan& plan, Storage storage) {
+  int64_t wanted = plan->as<LimitNode>().count;
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  Trees kept;
+  // A few partitions at a time, in order: most limits need only the first.
+  const auto wave = static_cast<size_t>(context_.cores());
+  for (size_t begin = 0; begin < trees.size() && (wanted > 0 || begin == 0);
+       begin += wave) {
+    const size_t end = std::min(begin + wave, trees.size());
+    Trees some(trees.begin() + static_cast<std::ptrdiff_t>(begin),
+               trees.begin() + static_cast<std::ptrdiff_t>(end));
+    ARROW_ASSIGN_OR_RAISE(auto partitions,
+                          Publish(Wrap(LimitNode{wanted}, some), storage));
+    ARROW_ASSIGN_OR_RAISE(auto literals, ToTrees(partitions));
+    for (size_t i = 0; i < partitions.size() && (wanted > 0 || kept.empty()); ++i) {
+      const int64_t rows = partitions[i].num_rows();
+      kept.push_back(rows <= wanted ? literals[i]
+                                    : MakeNode(LimitNode{wanted}, {literals[i]}));
+      wanted -= std::min(rows, wanted);
+    }
+  }
+  return kept;
+}
+
+arrow::Result<Executor::Trees> Executor::LowerUnion(const Plan& plan, Storage storage) {
+  Trees all;
+  for (const auto& input : plan->inputs) {
+    ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input, storage));
+    all.insert(all.end(), trees.begin(), trees.end());
+  }
+  return all;
+}
+
+arrow::Result<Executor::Trees> Executor::LowerZip(const Plan& plan, Storage storage) {
+  ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
+  ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
+  if (left.size() != right.size()) {
+    return arrow::Status::Invalid(
+        "Zip needs the same number of partitions on both sides; got ", left.size(),
+        " and ", right.size());
+  }
+  Trees trees;
+  for (size_t i = 0; i < left.size(); ++i) {
+    trees.push_back(MakeNode(ZipNode{}, {left[i], right[i]}));
+  }
+  return trees;
+}
+
+arrow::Result<Executor::Trees> Executor::LowerCache(const Plan& plan, Storage storage) {
+  auto& cell = *plan->as<CacheNode>().cell;
+  std::lock_guard lock(cell.filling());
+  auto partitions = cell.Get();
+  if (!partitions) {
+    ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], storage));
+    ARROW_ASSIGN_OR_RAISE(partitions, Publish(trees, storage));
+    cell.Set(*partitions);
+  }
+  return ToTrees(*partitions);
+}
+
+arrow::Result<std::vector<Partition>> Executor::Publish(const Trees& trees,
+                                                        Storage storage) {
+  std::vector<Partition> partitions;
+  if (AllLiteral(trees)) {
+    for (const auto& tree : trees) {
+      partitions.push_back(tree->as<LiteralNode>().partitions[0]);
+    }
+    return partitions;
+  }
+  ARROW_ASSIGN_OR_RAISE(
+      auto results, RunStage(trees, {.kind = SinkKind::kPublish, .storage = storage}));
+  for (auto& result : results) {
+    partitions.push_back(Partition({std::move(result.store)}, 0));
+  }
+  return partitions;
+}
+
+arrow::Result<Executor::Trees> Executor::Partitioned(const Trees& trees,
+                                                     const SinkSpec& sink,
+                                                     const AdaptSink& adapt) {
+  ARROW_ASSIGN_OR_RAISE(auto results, RunStage(trees, sink, adapt));
+  std::vector<std::shared_ptr<BlockStore>> stores;
+  for (auto& result : results) stores.push_back(std::move(result.store));
+  std::vector<Partition> partitions;
+  for (int32_t i = 0; i < sink.num_partitions; ++i) partitions.emplace_back(stores, i);
+  return ToTrees(partitions);
+}
+
+arrow::Result<std::vector<FragmentResult>> Executor::RunStage(const Trees& trees,
+                                                              const SinkSpec& sink,
+                                                              const AdaptSink& adapt) {
+  if (trees.empty()) return std::vector<FragmentResult>{};
+  const bool python = NeedsPython(*trees[0]);
+  Runner* runner =
+      python ? context_.options_.python_runner.get() : context_.thread_runner_.get();
+  if (runner == nullptr) {
+    return arrow::Status::NotImplemented(
+        "This Context has no runner for Python functions: use the Python package");
+  }
+  std::vector<Fragment> fragments;
+  for (size_t i = 0; i < trees.size(); ++i) {
+    fragments.push_back(
+        {.index = static_cast<int32_t>(i), .root = trees[i], .sink = sink});
+    if (python) fragments[i].sink.storage = Storage::kShared;
+    if (adapt) adapt(i, fragments[i].sink);
+  }
+  StageProfile stage{.label = StageLabel(*trees[0], sink), .runner = runner->name()};
+  stage.num_fragments = static_cast<int>(fragments.size());
+  context_.progress_.StartStage(stage.label, stage.num_fragments);
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t spilled_before = context_.budget_->spilled_bytes();
+  ARROW_ASSIGN_OR_RAISE(auto results,
+                        runner->Run(fragments, context_.storage(), stop_,
+                                    [this] { context_.progress_.FinishFragment(); }));
+  stage.wall_seconds = SecondsSince(begin);
+  stage.spilled_bytes = context_.budget_->spilled_bytes() - spilled_before;
+  for (const auto& result : results) stage.metrics.Merge(result.metrics);
+  profile_.stages.push_back(std::move(stage));
+  return results;
+}
+
+}  // namespace xshards

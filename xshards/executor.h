@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/util/cancel.h>
+
+#include "xshards/context.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// Runs one optimized plan: cuts it at its wide nodes into stages, and runs each stage's
+/// fragments before the stage that reads their output. Used once, by one thread.
+class Executor {
+ public:
+  Executor(Context& context, const arrow::StopToken& stop);
+
+  arrow::Result<std::vector<Partition>> Collect(const Plan& plan);
+  arrow::Result<int64_t> Count(const Plan& plan);
+  /// `path_of(i)` is where partition i is written.
+  arrow::Result<std::vector<std::string>> Write(
+      const Plan& plan, const SinkSpec& sink,
+      const std::function<std::string(size_t)>& path_of);
+
+  Profile TakeProfile() { return std::move(profile_); }
+
+ private:
+  /// The work for each partition, still without a sink: trees of narrow nodes.
+  using Trees = std::vector<Plan>;
+  /// Changes the sink of fragment i in what differs between fragments.
+  using AdaptSink = std::function<void(size_t, SinkSpec&)>;
+
+  /// Run all below the last wide node and return the trees above it. `storage` is where
+  /// stages on the way must leave their output for these trees to read it.
+  arrow::Result<Trees> Lower(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerSort(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerLimit(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerUnion(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerZip(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerCache(const Plan& plan, Storage storage);
+
+  /// As Lower, for a consumer that works on rows and columns: makes sure that the schema
+  /// is known and that it is tables that come. `consumer` is for the message.
+  arrow::Result<Trees> LowerTable(const Plan& plan, Storage storage,
+                                  const PlanNode& consumer);
+
+  arrow::Result<std::vector<Partition>> Publish(const Trees& trees, Storage storage);
+  /// Send rows to `sink.num_partitions` partitions and return the trees that read them.
+  arrow::Result<Trees> Partitioned(const Trees& trees, const SinkSpec& sink,
+                                   const AdaptSink& adapt = nullptr);
+  arrow::Result<std::vector<FragmentResult>> RunStage(const Trees& trees,
+                                                      const SinkSpec& sink,
+                                                      const AdaptSink& adapt = nullptr);
+
+  Context& context_;
+  const arrow::StopToken stop_;
+  Profile profile_;
+};
+
+}  // namespace xshards

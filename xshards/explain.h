@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <arrow/result.h>
+
+#include "xshards/export.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// The tree of a plan, root first, inputs indented below it.
+XSHARDS_EXPORT std::string FormatPlan(const PlanNode& plan);
+/// The stages a plan is cut into, in the order they run.
+XSHARDS_EXPORT std::string FormatStages(const PlanNode& plan);
+/// The plan as written, as optimized, and its stages.
+XSHARDS_EXPORT arrow::Result<std::string> Explain(const Plan& plan);
+
+}  // namespace xshards

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <arrow/compute/expression.h>
+#include <arrow/result.h>
+#include <arrow/scalar.h>
+
+#include "xshards/export.h"
+
+namespace xshards {
+
+/// A description of a value computed from the columns of a row: plain data, made with
+/// col(), lit(), operators and the functions below.
+///
+/// It says what is meant in pandas' terms; Bind() lowers it to Arrow kernels with pandas'
+/// results: a comparison with a missing value is false (`!=` true), `/` of integers gives
+/// floats, NaN is missing.
+class XSHARDS_EXPORT Expression {
+ public:
+  /// Wraps an Arrow expression of unbound field references, literals and calls.
+  explicit Expression(arrow::compute::Expression arrow) : arrow_(std::move(arrow)) {}
+
+  /// Call any Arrow scalar function by name, such as "utf8_upper".
+  static Expression Call(
+      std::string function, std::vector<Expression> arguments,
+      std::shared_ptr<arrow::compute::FunctionOptions> options = nullptr);
+
+  /// The expression as built, before lowering: what optimizer rules and codecs read.
+  const arrow::compute::Expression& arrow() const { return arrow_; }
+
+  /// Lower to pandas semantics and bind to a schema. KeyError names an unknown column and
+  /// lists those there are; TypeError names the operation and its operand types.
+  arrow::Result<arrow::compute::Expression> Bind(const arrow::Schema& schema) const;
+
+  /// The names of the columns it reads, each once, in order of appearance.
+  std::vector<std::string> Columns() const;
+  /// The column's name if this is a bare column, else nullptr.
+  const std::string* column_name() const;
+  /// Replace columns by expressions, as projection and predicate pushdown do.
+  Expression Substitute(
+      const std::vector<std::pair<std::string, Expression>>& replacements) const;
+  /// The parts of a conjunction: `a & b & c` gives three.
+  std::vector<Expression> Conjuncts() const;
+
+  std::string ToString() const;
+  bool Equals(const Expression& other) const { return arrow_.Equals(other.arrow_); }
+
+  Expression IsNull() const;
+  Expression IsIn(const std::shared_ptr<arrow::Array>& values) const;
+  Expression Cast(const std::shared_ptr<arrow::DataType>& type) const;
+
+ private:
+  arrow::compute::Expression arrow_;
+};
+
+/// A column by name.
+XSHARDS_EXPORT Expression col(std::string name);
+/// A constant.
+XSHARDS_EXPORT Expression lit(std::shared_ptr<arrow::Scalar> value);
+template <typename T>
+  requires(!std::is_convertible_v<T, std::shared_ptr<arrow::Scalar>>)
+Expression lit(T value) {
+  if constexpr (std::is_convertible_v<T, std::string>) {
+    return lit(std::static_pointer_cast<arrow::Scalar>(
+        std::make_shared<arrow::LargeStringScalar>(std::string(std::move(value)))));
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return lit(arrow::MakeScalar(static_cast<int64_t>(value)));
+  } else {
+    return lit(arrow::MakeScalar(value));
+  }
+}
+
+XSHARDS_EXPORT Expression operator+(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator-(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator*(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator/(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator-(const Expression& operand);
+XSHARDS_EXPORT Expression operator==(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator!=(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator<(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator<=(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator>(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator>=(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator&&(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator||(const Expression& left, const Expression& right);
+XSHARDS_EXPORT Expression operator!(const Expression& operand);
+
+}  // namespace xshards

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/fragment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "xshards/plan_codec.h"
+
+namespace xshards {
+
+namespace {
+
+// "XSF" and a version. Raise it whenever the bytes change.
+constexpr uint32_t kFragmentMagic = 0x46535801;
+constexpr uint32_t kResultMagic = 0x52535801;
+
+/// Sits on the leaves of a fragment, so that it stops between two batches whatever the
+/// operators above are busy with.
+class StoppableStream final : public BatchStream {
+ public:
+  StoppableStream(std::unique_ptr<BatchStream> input, const arrow::StopToken& stop,
+                  const std::atomic<bool>* abandoned)
+      : input_(std::move(input)), stop_(stop), abandoned_(abandoned) {}
+
+  const std::shared_ptr<arrow::Schema>& schema() const override {
+    return input_->schema();
+  }
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    ARROW_RETURN_NOT_OK(stop_.Poll());
+    if (abandoned_ != nullptr && abandoned_->load(std::memory_order_relaxed)) {
+      return arrow::Status::Cancelled("Another partition failed");
+    }
+    return input_->Next();
+  }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  const arrow::StopToken stop_;
+  const std::atomic<bool>* abandoned_;
+};
+
+class FragmentOpener {
+ public:
+  FragmentOpener(const OperatorTable& operators, OperatorContext& context,
+                 const std::atomic<bool>* abandoned)
+      : operators_(operators), context_(context), abandoned_(abandoned) {}
+
+  arrow::Result<std::unique_ptr<BatchStream>> Open(const PlanNode& node) {
+    BatchStreams inputs;
+    for (const auto& input : node.inputs) {
+      ARROW_ASSIGN_OR_RAISE(auto stream, Open(*input));
+      inputs.push_back(std::move(stream));
+    }
+    ARROW_ASSIGN_OR_RAISE(const OpenNode* open, operators_.Find(node));
+    ARROW_ASSIGN_OR_RAISE(auto stream, (*open)(node, std::move(inputs), context_));
+    if (!node.inputs.empty()) return stream;
+    return std::make_unique<StoppableStream>(std::move(stream), context_.stop,
+                                             abandoned_);
+  }
+
+ private:
+  const OperatorTable& operators_;
+  OperatorContext& context_;
+  const std::atomic<bool>* abandoned_;
+};
+
+bool Any(const PlanNode& root, bool (*test)(const PlanNode&)) {
+  if (test(root)) return true;
+  return std::any_of(root.inputs.begin(), root.inputs.end(),
+                     [test](const Plan& input) { return Any(*input, test); });
+}
+
+arrow::Status CheckMagic(ByteReader& bytes, uint32_t expected, const char* what) {
+  uint32_t magic = 0;
+  ARROW_RETURN_NOT_OK(bytes.Get(&magic));
+  if (magic == expected) return arrow::Status::OK();
+  return arrow::Status::Invalid("These bytes are not a ", what,
+                                " of this version of XShards");
+}
+
+Encoded Finish(PlanEncoder& encoder) {
+  return {.bytes = encoder.bytes().Finish(),
+          .segments = encoder.segments(),
+          .functions = encoder.functions()};
+}
+
+}  // namespace
+
+arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
+                                          const OperatorTable& operators,
+                                          StorageEnvironment environment,
+                                          const arrow::StopToken& stop,
+                                          const std::atomic<bool>* abandoned) {
+  const auto begin = std::chrono::steady_clock::now();
+  FragmentResult result;
+  OperatorContext context;
+  context.pool = environment.budget->pool();
+  context.storage = environment;
+  context.stop = stop;
+  context.metrics = &result.metrics;
+  context.partition_index = fragment.index;
+  // A small budget means small batches: a few of them are in flight on every thread.
+  context.batch_bytes =
+      std::clamp<int64_t>(environment.budget->limit() / 256, 64LL << 10, 4LL << 20);
+  ARROW_RETURN_NOT_OK(stop.Poll());
+  ARROW_ASSIGN_OR_RAISE(
+      auto stream, FragmentOpener(operators, context, abandoned).Open(*fragment.root));
+  ARROW_ASSIGN_OR_RAISE(const RunSink* run, operators.FindSink(fragment.sink));
+  BlockWriter writer(environment, fragment.sink.storage);
+  ARROW_RETURN_NOT_OK((*run)(fragment.sink, *stream, writer, context));
+  stream.reset();  // frees what the operators hold before the output is published
+  result.metrics.rows_out += writer.num_rows();
+  result.metrics.bytes_out += writer.num_bytes();
+  ARROW_ASSIGN_OR_RAISE(result.store, writer.Finish());
+  result.metrics.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+bool CanTravel(const PlanNode& root) {
+  return !Any(root, [](const PlanNode& node) {
+    return node.kind() == NodeKind::kMapNative && node.as<MapNativeNode>().name.empty();
+  });
+}
+
+bool NeedsPython(const PlanNode& root) {
+  return Any(root,
+             [](const PlanNode& node) { return node.kind() == NodeKind::kMapPython; });
+}
+
+arrow::Result<Encoded> EncodeFragment(const Fragment& fragment,
+                                      StorageEnvironment environment) {
+  PlanEncoder encoder(environment);
+  encoder.bytes().Put(kFragmentMagic);
+  encoder.bytes().Put(fragment.index);
+  ARROW_RETURN_NOT_OK(encoder.Put(*fragment.root));
+  ARROW_RETURN_NOT_OK(encoder.Put(fragment.sink));
+  return Finish(encoder);
+}
+
+arrow::Result<Fragment> DecodeFragment(const std::shared_ptr<arrow::Buffer>& bytes,
+                                       std::span<const std::shared_ptr<Segment>> segments,
+                                       StorageEnvironment environment) {
+  PlanDecoder decoder(bytes, segments, environment);
+  Fragment fragment;
+  ARROW_RETURN_NOT_OK(CheckMagic(decoder.bytes(), kFragmentMagic, "fragment"));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&fragment.index));
+  ARROW_ASSIGN_OR_RAISE(fragment.root, decoder.GetPlan());
+  ARROW_RETURN_NOT_OK(decoder.Get(&fragment.sink));
+  ARROW_RETURN_NOT_OK(decoder.bytes().ExpectEnd());
+  return fragment;
+}
+
+arrow::Result<Encoded> EncodeResult(const FragmentResult& result) {
+  PlanEncoder encoder(StorageEnvironment{});
+  encoder.bytes().Put(kResultMagic);
+  encoder.bytes().Put(result.metrics.bytes_read);
+  encoder.bytes().Put(result.metrics.rows_read);
+  encoder.bytes().Put(result.metrics.row_groups_skipped);
+  encoder.bytes().Put(result.metrics.rows_out);
+  encoder.bytes().Put(result.metrics.bytes_out);
+  encoder.bytes().Put(result.metrics.seconds);
+  for (const auto& block : result.store->blocks()) {
+    if (block.segment == nullptr) {
+      return arrow::Status::Invalid("A result that travels must be in shared storage");
+    }
+  }
+  ARROW_RETURN_NOT_OK(encoder.Put(*result.store, /*destination=*/-1));
+  return Finish(encoder);
+}
+
+arrow::Result<FragmentResult> DecodeResult(
+    const std::shared_ptr<arrow::Buffer>& bytes,
+    std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment) {
+  for (const auto& segment : segments) segment->Account(environment.budget);
+  PlanDecoder decoder(bytes, segments, environment);
+  FragmentResult result;
+  ARROW_RETURN_NOT_OK(CheckMagic(decoder.bytes(), kResultMagic, "result"));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_read));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_read));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.row_groups_skipped));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_out));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_out));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.seconds));
+  ARROW_ASSIGN_OR_RAISE(result.store, decoder.GetStore(/*spillable=*/true));
+  ARROW_RETURN_NOT_OK(decoder.bytes().ExpectEnd());
+  return result;
+}
+
+}  // namespace xshards

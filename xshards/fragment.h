@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+#include <arrow/util/cancel.h>
+
+#include "xshards/export.h"
+#include "xshards/metrics.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// The work for one output partition: a tree of nodes whose leaves are one split of a
+/// file or existing partitions, and what to do with the rows. Data: it can be sent to
+/// another thread, process or host and run there.
+struct Fragment {
+  int32_t index = 0;
+  Plan root;
+  SinkSpec sink;
+};
+
+/// What running a fragment leaves: the store (empty for kWrite and kCount) and the count
+/// of rows and bytes.
+struct FragmentResult {
+  std::shared_ptr<BlockStore> store;
+  FragmentMetrics metrics;
+};
+
+/// Run a fragment on the calling thread. `abandoned`, if given, stops it too: a runner
+/// sets it when another fragment has failed.
+XSHARDS_EXPORT arrow::Result<FragmentResult> RunFragment(
+    const Fragment& fragment, const OperatorTable& operators,
+    StorageEnvironment environment, const arrow::StopToken& stop,
+    const std::atomic<bool>* abandoned = nullptr);
+
+/// True if the fragment can run outside this process (no unregistered callable).
+XSHARDS_EXPORT bool CanTravel(const PlanNode& root);
+/// True if the fragment calls a Python function.
+XSHARDS_EXPORT bool NeedsPython(const PlanNode& root);
+
+/// Bytes in our own versioned format, plus what travels beside them: segments by
+/// descriptor, Python functions by hash.
+struct Encoded {
+  std::shared_ptr<arrow::Buffer> bytes;
+  std::vector<std::shared_ptr<Segment>> segments;
+  std::map<std::string, std::shared_ptr<arrow::Buffer>> functions;
+};
+
+/// Heap data a fragment refers to is moved to shared segments first.
+XSHARDS_EXPORT arrow::Result<Encoded> EncodeFragment(const Fragment& fragment,
+                                                     StorageEnvironment environment);
+/// `segments` in the order they were encoded; the function pickles may be missing (the
+/// receiver knows them by hash). Invalid if the version or the bytes are not ours.
+XSHARDS_EXPORT arrow::Result<Fragment> DecodeFragment(
+    const std::shared_ptr<arrow::Buffer>& bytes,
+    std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment);
+
+/// The way back. Every block of the result must be in a segment (sink storage kShared).
+XSHARDS_EXPORT arrow::Result<Encoded> EncodeResult(const FragmentResult& result);
+XSHARDS_EXPORT arrow::Result<FragmentResult> DecodeResult(
+    const std::shared_ptr<arrow::Buffer>& bytes,
+    std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment);
+
+}  // namespace xshards

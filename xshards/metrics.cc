@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/metrics.h"
+
+#include <utility>
+
+namespace xshards {
+
+void FragmentMetrics::Merge(const FragmentMetrics& other) {
+  bytes_read += other.bytes_read;
+  rows_read += other.rows_read;
+  row_groups_skipped += other.row_groups_skipped;
+  rows_out += other.rows_out;
+  bytes_out += other.bytes_out;
+  seconds += other.seconds;
+}
+
+void Progress::StartStage(std::string label, int total) {
+  std::lock_guard lock(mutex_);
+  current_ = {
+      .stage = current_.stage + 1, .label = std::move(label), .done = 0, .total = total};
+}
+
+void Progress::FinishFragment() {
+  std::lock_guard lock(mutex_);
+  ++current_.done;
+}
+
+void Progress::Reset() {
+  std::lock_guard lock(mutex_);
+  current_ = {};
+}
+
+Progress::Snapshot Progress::Get() const {
+  std::lock_guard lock(mutex_);
+  return current_;
+}
+
+}  // namespace xshards

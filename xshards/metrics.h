@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "xshards/export.h"
+
+namespace xshards {
+
+/// What one fragment did. Filled by its one thread.
+struct FragmentMetrics {
+  int64_t bytes_read = 0;  // from files, by scans: only what was really read
+  int64_t rows_read = 0;   // rows that scans gave
+  int64_t row_groups_skipped = 0;
+  int64_t rows_out = 0;
+  int64_t bytes_out = 0;
+  double seconds = 0;
+
+  void Merge(const FragmentMetrics& other);
+};
+
+/// What one stage did: the sum over its fragments, and the time on the wall.
+struct StageProfile {
+  std::string label;
+  std::string runner;  // "threads" or "processes"
+  int num_fragments = 0;
+  FragmentMetrics metrics;  // `seconds` is the sum over fragments
+  double wall_seconds = 0;
+  int64_t spilled_bytes = 0;
+};
+
+/// What one action did, stage by stage, in the order they ran.
+struct Profile {
+  std::vector<StageProfile> stages;
+  double wall_seconds = 0;
+};
+
+/// Lets another thread watch an action. Thread-safe.
+class XSHARDS_EXPORT Progress {
+ public:
+  struct Snapshot {
+    int stage = 0;  // counts up with each stage of the action; 0 before the first
+    std::string label;
+    int done = 0;
+    int total = 0;
+  };
+
+  void StartStage(std::string label, int total);
+  void FinishFragment();
+  void Reset();
+  Snapshot Get() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards current_
+  Snapshot current_;
+};
+
+}  // namespace xshards

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/operator_table.h"
+
+#include <utility>
+
+namespace xshards {
+
+void OperatorTable::Set(NodeKind kind, OpenNode open) {
+  nodes_[static_cast<size_t>(kind)] = std::move(open);
+}
+
+void OperatorTable::SetScan(const std::string& format, OpenNode open) {
+  scans_[format] = std::move(open);
+}
+
+void OperatorTable::SetSink(SinkKind kind, RunSink run) { sinks_[kind] = std::move(run); }
+
+void OperatorTable::SetWriter(const std::string& format, RunSink run) {
+  writers_[format] = std::move(run);
+}
+
+arrow::Result<const OpenNode*> OperatorTable::Find(const PlanNode& node) const {
+  if (node.kind() == NodeKind::kScan) {
+    const std::string& format = node.as<ScanNode>().format;
+    auto found = scans_.find(format);
+    if (found != scans_.end()) return &found->second;
+    return arrow::Status::NotImplemented("No reader for format '", format, "'");
+  }
+  const OpenNode& open = nodes_[static_cast<size_t>(node.kind())];
+  if (open) return &open;
+  return arrow::Status::NotImplemented("No executor for ", Describe(node));
+}
+
+arrow::Result<const RunSink*> OperatorTable::FindSink(const SinkSpec& spec) const {
+  if (spec.kind == SinkKind::kWrite) {
+    auto found = writers_.find(spec.format);
+    if (found != writers_.end()) return &found->second;
+    return arrow::Status::NotImplemented("No writer for format '", spec.format, "'");
+  }
+  auto found = sinks_.find(spec.kind);
+  if (found != sinks_.end()) return &found->second;
+  return arrow::Status::NotImplemented("No sink of kind ", static_cast<int>(spec.kind));
+}
+
+}  // namespace xshards

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "xshards/block_store.h"
+#include "xshards/export.h"
+#include "xshards/payload.h"
+
+namespace xshards {
+
+/// One partition's data: the blocks for one destination of one or more stores, in order.
+///
+/// A published partition is all of one store; partition j after an exchange is the slice
+/// for j of every producer's store. A cheap handle: copies share the stores. Immutable.
+class XSHARDS_EXPORT Partition {
+ public:
+  Partition() = default;
+  Partition(std::vector<std::shared_ptr<BlockStore>> stores, int32_t destination);
+
+  /// Wrap a payload in memory. An empty Table keeps its schema.
+  static Partition FromPayload(const Payload& payload);
+
+  const std::vector<std::shared_ptr<BlockStore>>& stores() const { return stores_; }
+  int32_t destination() const { return destination_; }
+  int64_t num_rows() const;
+  int64_t num_bytes() const;
+  /// The "furthest" place any of its blocks is in: kFile over kShared over kHeap.
+  Storage storage() const;
+
+  /// The schema of its first block, or nullptr if it has none.
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema() const;
+
+  /// Stream its batches. Table blocks are cast to `schema` where they differ from it;
+  /// with nullptr they come as stored.
+  arrow::Result<std::unique_ptr<BatchStream>> Open(std::shared_ptr<arrow::Schema> schema,
+                                                   arrow::MemoryPool* pool) const;
+  /// Read it whole: Table batches joined to one payload, others as they are, in order.
+  arrow::Result<std::vector<Payload>> Load() const;
+
+ private:
+  std::vector<std::shared_ptr<BlockStore>> stores_;
+  int32_t destination_ = 0;
+};
+
+/// Widen the schemas of partitions to one that holds all of them (int + float → float,
+/// null + anything → anything). nullptr if no partition has a Table block.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> UnifySchemas(
+    const std::vector<Partition>& partitions);
+
+}  // namespace xshards

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <arrow/type.h>
+
+#include "xshards/cache_cell.h"
+#include "xshards/export.h"
+#include "xshards/expression.h"
+#include "xshards/native_function.h"
+#include "xshards/partition.h"
+#include "xshards/type_fwd.h"
+
+namespace xshards {
+
+// Plan nodes are plain data. In a whole plan a node describes all partitions; in a
+// fragment (see fragment.h) the same node describes its work on one partition.
+
+/// A piece of a file that becomes one partition.
+struct Split {
+  std::string path;
+  int64_t begin = 0;  // in bytes for text formats, in row groups for Parquet and IPC
+  int64_t end = 0;
+  int64_t num_bytes = 0;
+  int64_t num_rows = -1;  // -1: not known without reading
+};
+
+/// Reads files. `format` names the executor ("csv", "json", "parquet", "ipc") and
+/// `options` are that format's, as strings, so that core knows no format.
+struct ScanNode {
+  std::string format;
+  std::map<std::string, std::string> options;
+  std::shared_ptr<arrow::Schema> schema;  // of the files
+  std::vector<Split> splits;
+  /// Set by the optimizer: the columns to read (in the order given), rows that can be
+  /// skipped (the filter stays in the plan: skipping is best effort), and how many rows
+  /// of a partition are needed at most.
+  std::optional<std::vector<std::string>> columns;
+  std::optional<Expression> filter;
+  std::optional<int64_t> limit;
+};
+
+/// Data that exists already.
+struct LiteralNode {
+  std::shared_ptr<arrow::Schema> schema;  // nullptr for Tensors and Objects
+  std::vector<Partition> partitions;
+};
+
+/// Computes columns. The output has these and no others; or, with `keep_input`, the
+/// input's columns less `drop`, where a computed column replaces the one of its name in
+/// place or is added at the end (so it can be built before the schema is known).
+struct ProjectNode {
+  std::vector<std::string> names;
+  std::vector<Expression> expressions;
+  bool keep_input = false;
+  std::vector<std::string> drop;
+};
+
+/// Keeps the rows for which the predicate is true.
+struct FilterNode {
+  Expression predicate;
+};
+
+/// Calls a C++ function on each whole partition. A registered function travels by name;
+/// an unregistered one (`function` set, `name` empty) pins its fragments to this process.
+struct MapNativeNode {
+  std::string name;
+  std::shared_ptr<const NativeFunction> function;
+};
+
+/// Calls a Python function on each whole partition, in a worker process. The engine
+/// knows the function by its content hash; `pickle` is what the hash is of.
+struct MapPythonNode {
+  std::string function_hash;
+  std::string label;   // the function's name, for people
+  std::string format;  // "pandas", "arrow", "polars" or "numpy"
+  std::shared_ptr<arrow::Buffer> pickle;
+};
+
+enum class ExchangeMode : uint8_t {
+  kHash,        // rows of equal keys go to one partition
+  kRange,       // rows go to partitions by key range, see `boundaries`
+  kRoundRobin,  // partitions balanced to within one row, order kept
+  kGather,      // everything to one partition, in order
+};
+
+struct SortKey {
+  std::string column;
+  bool ascending = true;
+};
+
+/// Moves rows between partitions. Row order is kept among the rows of a destination.
+struct ExchangeNode {
+  ExchangeMode mode = ExchangeMode::kHash;
+  std::vector<std::string> keys;  // kHash
+  int32_t num_partitions = 0;     // 0: as many as the input has
+};
+
+enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
+
+/// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
+/// ...) over `column`, named `output`. count of column "*" counts rows.
+struct Aggregate {
+  std::string function;
+  std::string column;
+  std::string output;
+};
+
+/// Groups by keys, missing keys being one group; with no aggregates it gives the distinct
+/// keys. Groups come in order of first appearance within a partition.
+struct AggregateNode {
+  std::vector<std::string> keys;
+  std::vector<Aggregate> aggregates;
+  AggregatePhase phase = AggregatePhase::kComplete;
+  /// Gather to one partition, so that groups come in order of first appearance overall.
+  bool ordered = false;
+  /// All columns of the input are keys; written out to `keys` before a fragment is made.
+  bool all_columns = false;
+};
+
+enum class JoinType : uint8_t { kInner, kLeft, kRight, kOuter };
+
+/// Joins two inputs on equal keys; missing keys equal each other, as in pandas.
+struct JoinNode {
+  JoinType type = JoinType::kInner;
+  std::vector<std::string> left_keys;
+  std::vector<std::string> right_keys;
+  std::string left_suffix = "_x";
+  std::string right_suffix = "_y";
+};
+
+/// Sorts all rows, stable; partition i holds smaller keys than partition i + 1.
+struct SortNode {
+  std::vector<SortKey> keys;
+  bool nulls_first = false;
+};
+
+/// Keeps the first rows, in partition order.
+struct LimitNode {
+  int64_t count = 0;
+};
+
+/// The partitions of all inputs, one after the other.
+struct UnionNode {};
+
+/// Pairs partition i of two inputs. In a fragment: the columns of both, side by side.
+struct ZipNode {};
+
+/// Keeps its input's partitions once made, for as long as the cell lives.
+struct CacheNode {
+  std::shared_ptr<CacheCell> cell;
+};
+
+using NodeVariant =
+    std::variant<ScanNode, LiteralNode, ProjectNode, FilterNode, MapNativeNode,
+                 MapPythonNode, ExchangeNode, AggregateNode, JoinNode, SortNode,
+                 LimitNode, UnionNode, ZipNode, CacheNode>;
+
+/// In the order of NodeVariant; part of the codec, so new kinds go at the end.
+enum class NodeKind : uint8_t {
+  kScan,
+  kLiteral,
+  kProject,
+  kFilter,
+  kMapNative,
+  kMapPython,
+  kExchange,
+  kAggregate,
+  kJoin,
+  kSort,
+  kLimit,
+  kUnion,
+  kZip,
+  kCache,
+};
+inline constexpr int kNumNodeKinds = 14;
+
+/// One node of a plan. Build with MakeNode; never changed afterwards.
+struct XSHARDS_EXPORT PlanNode {
+  NodeVariant node;
+  std::vector<Plan> inputs;
+
+  NodeKind kind() const { return static_cast<NodeKind>(node.index()); }
+  template <typename T>
+  const T& as() const {
+    return std::get<T>(node);
+  }
+};
+
+XSHARDS_EXPORT Plan MakeNode(NodeVariant node, std::vector<Plan> inputs = {});
+
+/// "Scan", "Project", ...
+XSHARDS_EXPORT const char* ToString(NodeKind kind);
+/// One line about a node without its inputs, for explain() and error messages.
+XSHARDS_EXPORT std::string Describe(const PlanNode& node);
+
+/// The schema of a plan's output, or nullptr where only running tells (below a Python or
+/// native function that has not run, Tensors and Objects). Finds unknown columns and type
+/// errors in the part of the plan whose schema is known.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> OutputSchema(
+    const PlanNode& plan);
+
+/// Write out a Project with keep_input against its input's schema.
+XSHARDS_EXPORT arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
+                                                        const arrow::Schema& input);
+/// The type of an aggregate's result, as pandas gives it. Invalid lists the functions
+/// there are; TypeError names the column and its type.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::DataType>> AggregateType(
+    const Aggregate& aggregate, const arrow::Schema& input);
+/// The columns of a join, as pandas names and orders them: keys of equal name once, other
+/// columns of equal name with the suffixes. KeyError names a missing key.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> JoinSchema(
+    const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right);
+
+/// The number of partitions a plan will give, or -1 where only running tells.
+XSHARDS_EXPORT int NumPartitions(const PlanNode& plan);
+
+}  // namespace xshards

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "xshards/byte_codec.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// Writes plans, sinks and stores. What cannot be bytes is collected beside them:
+/// segments travel by descriptor, Python functions by hash.
+class PlanEncoder {
+ public:
+  explicit PlanEncoder(StorageEnvironment environment) : environment_(environment) {}
+
+  arrow::Status Put(const PlanNode& plan);
+  arrow::Status Put(const SinkSpec& sink);
+  /// The blocks for one destination of a store, or all (-1).
+  arrow::Status Put(BlockStore& store, int32_t destination);
+
+  ByteWriter& bytes() { return bytes_; }
+  const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
+  const std::map<std::string, std::shared_ptr<arrow::Buffer>>& functions() const {
+    return functions_;
+  }
+
+ private:
+  arrow::Status PutSchema(const std::shared_ptr<arrow::Schema>& schema);
+  arrow::Status PutExpression(const Expression& expression);
+  arrow::Status PutSortKeys(const std::vector<SortKey>& keys);
+  void PutSegment(const std::shared_ptr<Segment>& segment);
+
+  arrow::Status PutNode(const ScanNode& node);
+  arrow::Status PutNode(const LiteralNode& node);
+  arrow::Status PutNode(const ProjectNode& node);
+  arrow::Status PutNode(const FilterNode& node);
+  arrow::Status PutNode(const MapNativeNode& node);
+  arrow::Status PutNode(const MapPythonNode& node);
+  arrow::Status PutNode(const ExchangeNode& node);
+  arrow::Status PutNode(const AggregateNode& node);
+  arrow::Status PutNode(const JoinNode& node);
+  arrow::Status PutNode(const SortNode& node);
+  arrow::Status PutNode(const LimitNode& node);
+  arrow::Status PutNode(const UnionNode& node);
+  arrow::Status PutNode(const ZipNode& node);
+  arrow::Status PutNode(const CacheNode& node);
+
+  StorageEnvironment environment_;
+  ByteWriter bytes_;
+  std::vector<std::shared_ptr<Segment>> segments_;
+  std::map<std::string, std::shared_ptr<arrow::Buffer>> functions_;
+};
+
+/// Reads what PlanEncoder wrote.
+class PlanDecoder {
+ public:
+  PlanDecoder(std::shared_ptr<arrow::Buffer> bytes,
+              std::span<const std::shared_ptr<Segment>> segments,
+              StorageEnvironment environment)
+      : bytes_(std::move(bytes)), segments_(segments), environment_(environment) {}
+
+  arrow::Result<Plan> GetPlan();
+  arrow::Status Get(SinkSpec* sink);
+  /// `spillable`: see BlockStore::FromBlocks.
+  arrow::Result<std::shared_ptr<BlockStore>> GetStore(bool spillable);
+
+  ByteReader& bytes() { return bytes_; }
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::Schema>> GetSchema();
+  arrow::Result<Expression> GetExpression();
+  arrow::Status Get(std::vector<SortKey>* keys);
+  arrow::Result<NodeVariant> GetNode(NodeKind kind);
+  arrow::Result<NodeVariant> GetScan();
+  arrow::Result<NodeVariant> GetLiteral();
+  arrow::Result<NodeVariant> GetProject();
+  arrow::Result<NodeVariant> GetMapPython();
+  arrow::Result<NodeVariant> GetAggregate();
+  arrow::Result<NodeVariant> GetJoin();
+
+  ByteReader bytes_;
+  std::span<const std::shared_ptr<Segment>> segments_;
+  StorageEnvironment environment_;
+  int depth_ = 0;
+};
+
+}  // namespace xshards

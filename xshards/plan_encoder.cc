@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <arrow/compute/expression.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/writer.h>
+
+#include "xshards/plan_codec.h"
+
+namespace xshards {
+
+arrow::Status PlanEncoder::Put(const PlanNode& plan) {
+  bytes_.Put(plan.kind());
+  ARROW_RETURN_NOT_OK(
+      std::visit([this](const auto& node) { return PutNode(node); }, plan.node));
+  bytes_.Put(static_cast<int64_t>(plan.inputs.size()));
+  for (const auto& input : plan.inputs) ARROW_RETURN_NOT_OK(Put(*input));
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::Put(const SinkSpec& sink) {
+  bytes_.Put(sink.kind);
+  bytes_.Put(sink.storage);
+  bytes_.Put(sink.mode);
+  bytes_.Put(sink.keys);
+  bytes_.Put(sink.num_partitions);
+  ARROW_RETURN_NOT_OK(PutSortKeys(sink.sort_keys));
+  bytes_.Put(sink.nulls_first);
+  bytes_.Put(sink.boundaries != nullptr);
+  if (sink.boundaries != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(auto output, arrow::io::BufferOutputStream::Create());
+    ARROW_ASSIGN_OR_RAISE(
+        auto writer, arrow::ipc::MakeStreamWriter(output, sink.boundaries->schema()));
+    ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*sink.boundaries));
+    ARROW_RETURN_NOT_OK(writer->Close());
+    ARROW_ASSIGN_OR_RAISE(auto buffer, output->Finish());
+    bytes_.Put(*buffer);
+  }
+  bytes_.Put(sink.first_row);
+  bytes_.Put(sink.total_rows);
+  bytes_.Put(sink.format);
+  bytes_.Put(sink.options);
+  bytes_.Put(sink.path);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::Put(BlockStore& store, int32_t destination) {
+  ARROW_RETURN_NOT_OK(store.Share(*environment_.segments));
+  std::vector<BlockStore::Block> blocks;
+  for (auto& block : store.blocks()) {
+    if (destination < 0 || block.destination == destination) blocks.push_back(block);
+  }
+  std::vector<std::shared_ptr<arrow::Schema>> schemas;
+  for (const auto& block : blocks) {
+    if (std::find(schemas.begin(), schemas.end(), block.schema) == schemas.end()) {
+      schemas.push_back(block.schema);
+    }
+  }
+  bytes_.Put(static_cast<int64_t>(schemas.size()));
+  for (const auto& schema : schemas) ARROW_RETURN_NOT_OK(PutSchema(schema));
+  bytes_.Put(static_cast<int64_t>(blocks.size()));
+  for (const auto& block : blocks) {
+    bytes_.Put(block.destination);
+    bytes_.Put(block.num_rows);
+    bytes_.Put(block.num_bytes);
+    bytes_.Put(std::find(schemas.begin(), schemas.end(), block.schema) - schemas.begin());
+    PutSegment(block.segment);
+    bytes_.Put(block.range.offset);
+    bytes_.Put(block.range.length);
+  }
+  return arrow::Status::OK();
+}
+
+void PlanEncoder::PutSegment(const std::shared_ptr<Segment>& segment) {
+  auto found = std::find(segments_.begin(), segments_.end(), segment);
+  bytes_.Put(static_cast<int64_t>(found - segments_.begin()));
+  if (found == segments_.end()) {
+    segment->MarkExported();
+    segments_.push_back(segment);
+  }
+}
+
+arrow::Status PlanEncoder::PutSchema(const std::shared_ptr<arrow::Schema>& schema) {
+  bytes_.Put(schema != nullptr);
+  if (schema == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::ipc::SerializeSchema(*schema));
+  bytes_.Put(*buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutExpression(const Expression& expression) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::compute::Serialize(expression.arrow()));
+  bytes_.Put(*buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutSortKeys(const std::vector<SortKey>& keys) {
+  bytes_.Put(static_cast<int64_t>(keys.size()));
+  for (const auto& key : keys) {
+    bytes_.Put(key.column);
+    bytes_.Put(key.ascending);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
+  bytes_.Put(node.format);
+  bytes_.Put(node.options);
+  ARROW_RETURN_NOT_OK(PutSchema(node.schema));
+  bytes_.Put(static_cast<int64_t>(node.splits.size()));
+  for (const auto& split : node.splits) {
+    bytes_.Put(split.path);
+    bytes_.Put(split.begin);
+    bytes_.Put(split.end);
+    bytes_.Put(split.num_bytes);
+    bytes_.Put(split.num_rows);
+  }
+  bytes_.Put(node.columns.has_value());
+  if (node.columns) bytes_.Put(*node.columns);
+  bytes_.Put(node.filter.has_value());
+  if (node.filter) ARROW_RETURN_NOT_OK(PutExpression(*node.filter));
+  bytes_.Put(node.limit.value_or(-1));
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const LiteralNode& node) {
+  ARROW_RETURN_NOT_OK(PutSchema(node.schema));
+  bytes_.Put(static_cast<int64_t>(node.partitions.size()));
+  for (const auto& partition : node.partitions) {
+    bytes_.Put(partition.destination());
+    bytes_.Put(static_cast<int64_t>(partition.stores().size()));
+    for (const auto& store : partition.stores()) {
+      ARROW_RETURN_NOT_OK(Put(*store, partition.destination()));
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const ProjectNode& node) {
+  bytes_.Put(node.names);
+  for (const auto& expression : node.expressions) {
+    ARROW_RETURN_NOT_OK(PutExpression(expression));
+  }
+  bytes_.Put(node.keep_input);
+  bytes_.Put(node.drop);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const FilterNode& node) {
+  return PutExpression(node.predicate);
+}
+
+arrow::Status PlanEncoder::PutNode(const MapNativeNode& node) {
+  if (node.name.empty()) {
+    return arrow::Status::Invalid(
+        "An unregistered C++ function cannot leave this process; register it with "
+        "XSHARDS_FUNCTION");
+  }
+  bytes_.Put(node.name);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const MapPythonNode& node) {
+  bytes_.Put(node.function_hash);
+  bytes_.Put(node.label);
+  bytes_.Put(node.format);
+  functions_[node.function_hash] = node.pickle;
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const ExchangeNode& node) {
+  bytes_.Put(node.mode);
+  bytes_.Put(node.keys);
+  bytes_.Put(node.num_partitions);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const AggregateNode& node) {
+  bytes_.Put(node.keys);
+  bytes_.Put(static_cast<int64_t>(node.aggregates.size()));
+  for (const auto& aggregate : node.aggregates) {
+    bytes_.Put(aggregate.function);
+    bytes_.Put(aggregate.column);
+    bytes_.Put(aggregate.output);
+  }
+  bytes_.Put(node.phase);
+  bytes_.Put(node.ordered);
+  bytes_.Put(node.all_columns);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const JoinNode& node) {
+  bytes_.Put(node.type);
+  bytes_.Put(node.left_keys);
+  bytes_.Put(node.right_keys);
+  bytes_.Put(node.left_suffix);
+  bytes_.Put(node.right_suffix);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const SortNode& node) {
+  bytes_.Put(node.nulls_first);
+  return PutSortKeys(node.keys);
+}
+
+arrow::Status PlanEncoder::PutNode(const LimitNode& node) {
+  bytes_.Put(node.count);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutNode(const UnionNode&) { return arrow::Status::OK(); }
+arrow::Status PlanEncoder::PutNode(const ZipNode&) { return arrow::Status::OK(); }
+
+arrow::Status PlanEncoder::PutNode(const CacheNode& node) {
+  // A cell belongs to its process; what it holds travels as data.
+  auto partitions = node.cell->Get();
+  bytes_.Put(partitions.has_value());
+  if (!partitions) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(*partitions));
+  return PutNode(LiteralNode{.schema = schema, .partitions = *partitions});
+}
+
+}  // namespace xshards

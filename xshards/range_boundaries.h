@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "xshards/export.h"
+#include "xshards/partition.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// Choose keys that cut the rows of `partitions` into `num_ranges` ranges of about equal
+/// size, from a sample: at most num_ranges - 1 rows of the sort keys, in sort order.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
+    const std::vector<Partition>& partitions, const SortNode& sort,
+    const std::shared_ptr<arrow::Schema>& schema, int num_ranges,
+    arrow::MemoryPool* pool);
+
+}  // namespace xshards

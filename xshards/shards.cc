@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/shards.h"
+
+#include <algorithm>
+
+#include <arrow/array/concatenate.h>
+
+#include "xshards/explain.h"
+
+namespace xshards {
+
+XShards::XShards(std::shared_ptr<Context> context, Plan plan)
+    : context_(std::move(context)), plan_(std::move(plan)) {}
+
+arrow::Result<XShards> XShards::FromBatches(std::shared_ptr<Context> context,
+                                            arrow::RecordBatchVector batches) {
+  if (batches.empty()) {
+    return arrow::Status::Invalid(
+        "FromBatches needs at least one batch: an empty one "
+        "carries the schema");
+  }
+  std::vector<Partition> partitions;
+  for (auto& batch : batches) {
+    auto schema = batch->schema();
+    partitions.push_back(
+        Partition::FromPayload(Payload::Table(std::move(schema), {std::move(batch)})));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  return FromPartitions(std::move(context), std::move(partitions), std::move(schema));
+}
+
+arrow::Result<XShards> XShards::FromTable(std::shared_ptr<Context> context,
+                                          const std::shared_ptr<arrow::Table>& table,
+                                          int num_partitions) {
+  const int64_t count = num_partitions > 0 ? num_partitions : context->cores();
+  const int64_t rows = table->num_rows();
+  std::vector<Partition> partitions;
+  for (int64_t i = 0; i < count; ++i) {
+    // The first `rows % count` slices have one row more, as numpy.array_split does.
+    const int64_t begin = rows / count * i + std::min(i, rows % count);
+    const int64_t length = rows / count + (i < rows % count ? 1 : 0);
+    arrow::TableBatchReader reader(table->Slice(begin, length));
+    ARROW_ASSIGN_OR_RAISE(auto batches, reader.ToRecordBatches());
+    partitions.push_back(
+        Partition::FromPayload(Payload::Table(table->schema(), std::move(batches))));
+  }
+  return FromPartitions(std::move(context), std::move(partitions), table->schema());
+}
+
+XShards XShards::FromPartitions(std::shared_ptr<Context> context,
+                                std::vector<Partition> partitions,
+                                std::shared_ptr<arrow::Schema> schema) {
+  return {std::move(context), MakeNode(LiteralNode{.schema = std::move(schema),
+                                                   .partitions = std::move(partitions)})};
+}
+
+XShards XShards::With(NodeVariant node) const {
+  return {context_, MakeNode(std::move(node), {plan_})};
+}
+
+XShards XShards::With(NodeVariant node, const XShards& other) const {
+  return {context_, MakeNode(std::move(node), {plan_, other.plan_})};
+}
+
+XShards XShards::Select(std::vector<std::string> columns) const {
+  ProjectNode project;
+  for (const auto& column : columns) project.expressions.push_back(col(column));
+  project.names = std::move(columns);
+  return With(std::move(project));
+}
+
+XShards XShards::Select(std::vector<std::pair<std::string, Expression>> columns) const {
+  ProjectNode project;
+  for (auto& [name, expression] : columns) {
+    project.names.push_back(std::move(name));
+    project.expressions.push_back(std::move(expression));
+  }
+  return With(std::move(project));
+}
+
+XShards XShards::Filter(Expression predicate) const {
+  return With(FilterNode{std::move(predicate)});
+}
+
+XShards XShards::WithColumn(const std::string& name, Expression value) const {
+  ProjectNode project;
+  project.names = {name};
+  project.expressions = {std::move(value)};
+  project.keep_input = true;
+  return With(std::move(project));
+}
+
+XShards XShards::Drop(const std::vector<std::string>& columns) const {
+  ProjectNode project;
+  project.keep_input = true;
+  project.drop = columns;
+  return With(std::move(project));
+}
+
+XShards XShards::operator[](const std::string& column) const {
+  return Select(std::vector<std::string>{column});
+}
+
+XShards XShards::TransformShard(const std::string& registered_name) const {
+  return MapNative({.name = registered_name});
+}
+
+XShards XShards::MapNative(MapNativeNode node) const { return With(std::move(node)); }
+
+XShards XShards::TransformPython(MapPythonNode function) const {
+  return With(std::move(function)).Cache();
+}
+
+XShards XShards::PartitionBy(std::vector<std::string> columns, int num_partitions) const {
+  return With(ExchangeNode{.mode = ExchangeMode::kHash,
+                           .keys = std::move(columns),
+                           .num_partitions = num_partitions});
+}
+
+XShards XShards::Repartition(int num_partitions) const {
+  return With(
+      ExchangeNode{.mode = ExchangeMode::kRoundRobin, .num_partitions = num_partitions});
+}
+
+XShards XShards::GroupBy(std::vector<std::string> keys,
+                         std::vector<xshards::Aggregate> aggregates) const {
+  AggregateNode node;
+  node.keys = std::move(keys);
+  node.aggregates = std::move(aggregates);
+  return With(std::move(node));
+}
+
+XShards XShards::Join(const XShards& right, JoinNode join) const {
+  return With(std::move(join), right);
+}
+
+XShards XShards::Sort(std::vector<SortKey> keys, bool nulls_first) const {
+  return With(SortNode{.keys = std::move(keys), .nulls_first = nulls_first});
+}
+
+XShards XShards::Head(int64_t count) const { return With(LimitNode{count}); }
+
+XShards XShards::Union(const XShards& other) const { return With(UnionNode{}, other); }
+
+XShards XShards::Zip(const XShards& other) const { return With(ZipNode{}, other); }
+
+XShards XShards::Distinct() const {
+  AggregateNode node;
+  node.ordered = true;
+  node.all_columns = true;
+  return With(std::move(node));
+}
+
+XShards XShards::Cache() const {
+  if (plan_->kind() == NodeKind::kCache) return *this;
+  return With(CacheNode{.cell = std::make_shared<CacheCell>()});
+}
+
+void XShards::Uncache() const {
+  if (plan_->kind() == NodeKind::kCache) plan_->as<CacheNode>().cell->Clear();
+}
+
+bool XShards::is_cached() const {
+  return plan_->kind() == NodeKind::kCache &&
+         plan_->as<CacheNode>().cell->Get().has_value();
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema() const {
+  ARROW_ASSIGN_OR_RAISE(auto known, OutputSchema(*plan_));
+  if (known != nullptr) return known;
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect());
+  return UnifySchemas(partitions);
+}
+
+arrow::Result<int> XShards::num_partitions() const {
+  const int known = NumPartitions(*plan_);
+  if (known >= 0) return known;
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect());
+  return static_cast<int>(partitions.size());
+}
+
+arrow::Result<std::string> XShards::Explain() const { return xshards::Explain(plan_); }
+
+arrow::Result<std::vector<Partition>> XShards::Collect(
+    const arrow::StopToken& stop) const {
+  return context_->Execute(plan_, stop);
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(
+    const arrow::StopToken& stop) const {
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  if (schema == nullptr) {
+    return arrow::Status::TypeError(
+        "A table is made of DataFrame shards; these hold "
+        "tensors, objects or nothing");
+  }
+  arrow::RecordBatchVector batches;
+  for (const auto& partition : partitions) {
+    ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(schema, context_->memory_pool()));
+    ARROW_ASSIGN_OR_RAISE(auto more, ReadAll(*stream));
+    for (auto& batch : more) {
+      if (KindOf(*batch->schema()) != PayloadKind::kTable) {
+        return arrow::Status::TypeError(
+            "A table is made of DataFrame shards; one of "
+            "these holds ",
+            ToString(KindOf(*batch->schema())));
+      }
+      batches.push_back(std::move(batch));
+    }
+  }
+  return arrow::Table::FromRecordBatches(schema, batches);
+}
+
+arrow::Result<int64_t> XShards::Count(const arrow::StopToken& stop) const {
+  return context_->Count(plan_, stop);
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> XShards::Unique(
+    const arrow::StopToken& stop) const {
+  ARROW_ASSIGN_OR_RAISE(auto table, Distinct().ToTable(stop));
+  if (table->num_columns() != 1) {
+    return arrow::Status::Invalid(
+        "Unique() works on one column, as in shards[\"name\"]; "
+        "these have ",
+        table->num_columns());
+  }
+  const auto& chunks = table->column(0)->chunks();
+  if (chunks.size() == 1) return chunks[0];
+  if (chunks.empty()) return arrow::MakeEmptyArray(table->column(0)->type());
+  return arrow::Concatenate(chunks, context_->memory_pool());
+}
+
+arrow::Result<std::vector<std::string>> XShards::Write(
+    const std::string& directory, const std::string& format,
+    const std::map<std::string, std::string>& options,
+    const arrow::StopToken& stop) const {
+  return context_->Write(plan_, directory, format, options, stop);
+}
+
+arrow::Status XShards::WriteCsv(const std::string& directory) const {
+  return Write(directory, "csv").status();
+}
+arrow::Status XShards::WriteJson(const std::string& directory) const {
+  return Write(directory, "json").status();
+}
+arrow::Status XShards::WriteParquet(const std::string& directory) const {
+  return Write(directory, "parquet").status();
+}
+arrow::Status XShards::WriteIpc(const std::string& directory) const {
+  return Write(directory, "ipc").status();
+}
+
+}  // namespace xshards

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/table.h>
+#include <arrow/util/cancel.h>
+
+#include "xshards/context.h"
+#include "xshards/export.h"
+#include "xshards/expression.h"
+#include "xshards/native_function.h"
+#include "xshards/plan.h"
+
+namespace xshards {
+
+/// A partitioned data set that is described, not held: a plan and the Context to run it.
+///
+/// A value: copying is cheap and methods return new objects. Methods that build (Filter,
+/// Select, ...) only add a node and never fail; actions (ToTable, Count, ...) run the
+/// plan and return a Result. Mistakes such as an unknown column are reported by schema()
+/// and by every action. Thread-safe.
+class XSHARDS_EXPORT XShards {
+ public:
+  XShards(std::shared_ptr<Context> context, Plan plan);
+
+  /// Wrap batches in memory; one partition each, zero copy.
+  static arrow::Result<XShards> FromBatches(std::shared_ptr<Context> context,
+                                            arrow::RecordBatchVector batches);
+  /// Cut a table into `num_partitions` slices whose sizes differ by at most one row
+  /// (0: as many as the Context has cores); zero copy.
+  static arrow::Result<XShards> FromTable(std::shared_ptr<Context> context,
+                                          const std::shared_ptr<arrow::Table>& table,
+                                          int num_partitions = 0);
+  static XShards FromPartitions(std::shared_ptr<Context> context,
+                                std::vector<Partition> partitions,
+                                std::shared_ptr<arrow::Schema> schema);
+
+  const Plan& plan() const { return plan_; }
+  const std::shared_ptr<Context>& context() const { return context_; }
+
+  // Row by row; nothing moves between partitions.
+  XShards Select(std::vector<std::string> columns) const;
+  XShards Select(std::vector<std::pair<std::string, Expression>> columns) const;
+  XShards Filter(Expression predicate) const;
+  /// Add a column, or replace the one of that name in its place.
+  XShards WithColumn(const std::string& name, Expression value) const;
+  XShards Drop(const std::vector<std::string>& columns) const;
+  /// One column, for Unique() and the like.
+  XShards operator[](const std::string& column) const;
+
+  /// Call a function on each whole partition. See MakeNativeFunction for what it may
+  /// take and return. An unregistered callable keeps its stage in this process.
+  template <typename F>
+    requires(!std::is_convertible_v<F, std::string>)
+  XShards TransformShard(F function) const {
+    return MapNative({.name = "",
+                      .function = std::make_shared<const NativeFunction>(
+                          MakeNativeFunction(std::move(function)))});
+  }
+  /// The same for a function registered with XSHARDS_FUNCTION.
+  XShards TransformShard(const std::string& registered_name) const;
+  /// Call a Python function, given as its pickle; the output is kept (see Cache) so that
+  /// the function runs once a partition.
+  XShards TransformPython(MapPythonNode function) const;
+
+  // Across partitions.
+  /// Bring rows of equal keys together, keeping their order (0: keep the number of
+  /// partitions).
+  XShards PartitionBy(std::vector<std::string> columns, int num_partitions = 0) const;
+  /// Balance rows over partitions, to within one, keeping their order.
+  XShards Repartition(int num_partitions) const;
+  XShards GroupBy(std::vector<std::string> keys,
+                  std::vector<xshards::Aggregate> aggregates) const;
+  XShards Join(const XShards& right, JoinNode join) const;
+  XShards Sort(std::vector<SortKey> keys, bool nulls_first = false) const;
+  /// The first rows, in order.
+  XShards Head(int64_t count) const;
+  XShards Union(const XShards& other) const;
+  XShards Zip(const XShards& other) const;
+  /// Distinct rows, the first of each, in order.
+  XShards Distinct() const;
+
+  /// Keep the partitions once they have been made. Returns the shards to go on with.
+  XShards Cache() const;
+  /// Drop what a Cache keeps; it fills again when needed. No effect on other shards.
+  void Uncache() const;
+  bool is_cached() const;
+
+  /// The schema; runs the plan where only running tells.
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema() const;
+  /// The number of partitions; runs the plan where only running tells.
+  arrow::Result<int> num_partitions() const;
+  /// The plan before and after optimisation, with its stages.
+  arrow::Result<std::string> Explain() const;
+
+  // Actions. Each takes a token that stops it.
+  arrow::Result<std::vector<Partition>> Collect(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  arrow::Result<std::shared_ptr<arrow::Table>> ToTable(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  arrow::Result<int64_t> Count(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  /// The distinct values of the one column, in order of first appearance.
+  arrow::Result<std::shared_ptr<arrow::Array>> Unique(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  arrow::Result<std::vector<std::string>> Write(
+      const std::string& directory, const std::string& format,
+      const std::map<std::string, std::string>& options = {},
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  arrow::Status WriteCsv(const std::string& directory) const;
+  arrow::Status WriteJson(const std::string& directory) const;
+  arrow::Status WriteParquet(const std::string& directory) const;
+  arrow::Status WriteIpc(const std::string& directory) const;
+
+ private:
+  XShards MapNative(MapNativeNode node) const;
+  XShards With(NodeVariant node) const;
+  XShards With(NodeVariant node, const XShards& other) const;
+
+  std::shared_ptr<Context> context_;
+  Plan plan_;
+};
+
+}  // namespace xshards

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The one include of the C++ dataframe API. With default_operators.cc, the only file of
+// core that looks upward.
+
+#include "io/readers.h"
+#include "xshards/context.h"
+#include "xshards/expression.h"
+#include "xshards/native_function.h"
+#include "xshards/shard_view.h"
+#include "xshards/shards.h"
+#include "xshards/tensor_view.h"
