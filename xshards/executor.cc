@@ -181,7 +181,7 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   // Also finds unknown columns that the plan, before running, could not.
   ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
-  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(aggregate, {trees[0]})).status());
+  ARROW_ASSIGN_OR_RAISE(auto output, OutputSchema(*MakeNode(aggregate, {trees[0]})));
   if (aggregate.all_columns) {
     aggregate.keys = input->field_names();
     aggregate.all_columns = false;
@@ -195,6 +195,7 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
   sink.keys = aggregate.keys;
   ARROW_ASSIGN_OR_RAISE(trees, Partitioned(trees, sink));
   aggregate.phase = AggregatePhase::kFinal;
+  aggregate.schema = std::move(output);
   return Wrap(aggregate, trees);
 }
 
@@ -323,7 +324,14 @@ arrow::Result<Executor::Trees> Executor::Partitioned(const Trees& trees,
   for (auto& result : results) stores.push_back(std::move(result.store));
   std::vector<Partition> partitions;
   for (int32_t i = 0; i < sink.num_partitions; ++i) partitions.emplace_back(stores, i);
-  return ToTrees(partitions);
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  if (schema == nullptr) return ToTrees(partitions, schema);
+  // A partition that got no row is an empty table, not nothing.
+  for (auto& partition : partitions) {
+    ARROW_ASSIGN_OR_RAISE(auto own, partition.schema());
+    if (own == nullptr) partition = Partition::FromPayload(Payload::Table(schema, {}));
+  }
+  return ToTrees(partitions, schema);
 }
 
 arrow::Result<std::vector<FragmentResult>> Executor::RunStage(const Trees& trees,

@@ -67,6 +67,9 @@ class Lowering {
     static const std::set<std::string> kArithmetic = {"add", "subtract", "multiply",
                                                       "divide"};
     const std::string& name = call.function_name;
+    if (kComparisons.contains(name) || name == "not_equal") {
+      ARROW_RETURN_NOT_OK(WidenIntegers(arguments));
+    }
     if (kComparisons.contains(name)) {
       return cp::call("coalesce", {cp::call(name, std::move(arguments), call.options),
                                    cp::literal(false)});
@@ -88,6 +91,7 @@ class Lowering {
                                                  std::vector<ArrowExpression> arguments) {
     ARROW_ASSIGN_OR_RAISE(auto left, TypeOf(arguments[0]));
     ARROW_ASSIGN_OR_RAISE(auto right, TypeOf(arguments[1]));
+    ARROW_RETURN_NOT_OK(WidenIntegers(arguments));
     auto left_operand = WithWeakType(arguments[0], *right);
     auto right_operand = WithWeakType(arguments[1], *left);
     const auto whole = [](const arrow::DataType& type) {
@@ -104,6 +108,20 @@ class Lowering {
                       {left_operand, right_operand, separator});
     }
     return cp::call(name, {std::move(left_operand), std::move(right_operand)});
+  }
+
+  /// Integers meet a plain float as float64. Left alone, Arrow narrows the float to
+  /// float32 where that looks harmless.
+  arrow::Status WidenIntegers(std::vector<ArrowExpression>& arguments) {
+    for (size_t i = 0; i < 2; ++i) {
+      auto scalar = LiteralScalar(arguments[1 - i]);
+      if (scalar == nullptr || scalar->type->id() != arrow::Type::DOUBLE) continue;
+      ARROW_ASSIGN_OR_RAISE(auto type, TypeOf(arguments[i]));
+      if (arrow::is_integer(type->id())) {
+        arguments[i] = CastTo(arguments[i], arrow::float64());
+      }
+    }
+    return arrow::Status::OK();
   }
 
   arrow::Result<std::shared_ptr<arrow::DataType>> TypeOf(

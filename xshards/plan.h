@@ -119,6 +119,7 @@ struct AggregateNode {
   std::vector<std::string> keys;
   std::vector<Aggregate> aggregates;
   AggregatePhase phase = AggregatePhase::kComplete;
+  std::shared_ptr<arrow::Schema> schema;  // kFinal: the output's; the input has states
   /// Gather to one partition, so that groups come in order of first appearance overall.
   bool ordered = false;
   /// All columns of the input are keys; written out to `keys` before a fragment is made.

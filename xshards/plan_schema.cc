@@ -55,6 +55,7 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
 
 arrow::Result<SchemaPointer> AggregateSchema(const AggregateNode& node,
                                              const SchemaPointer& input) {
+  if (node.phase == AggregatePhase::kFinal) return node.schema;
   if (node.all_columns) return input;
   arrow::FieldVector fields;
   for (const auto& key : node.keys) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
 
 #if XSHARDS_USE_TBB
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #else
@@ -31,8 +33,10 @@ class ThreadArena {
 
 #if XSHARDS_USE_TBB
 
+// More threads than the machine has are never more than waiting ones.
 ThreadArena::ThreadArena(int num_threads)
-    : num_threads_(num_threads), arena_(num_threads) {}
+    : num_threads_(std::min(num_threads, tbb::info::default_concurrency())),
+      arena_(num_threads_) {}
 
 void ThreadArena::RunOnAll(const std::function<void()>& work) {
   arena_.execute([&] { tbb::parallel_for(0, num_threads_, [&](int) { work(); }); });

@@ -122,7 +122,9 @@ TEST_F(BlockStoreTest, ReadersAndSpillersDoNotDisturbEachOther) {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       for (size_t i = 0; i < 20; ++i) {
-        if (t == 0) EXPECT_TRUE(store->Spill().ok());
+        if (t == 0) {
+          EXPECT_TRUE(store->Spill().ok());
+        }
         auto batch = store->ReadBlock(i);
         ASSERT_TRUE(batch.ok());
         EXPECT_TRUE((*batch)->Equals(*Numbered(100, 7, static_cast<int64_t>(i) * 100)));

@@ -42,7 +42,9 @@ TEST(PlanDecoder, SurvivesEverySingleDamagedByte) {
     // Some damage cannot be seen (a changed letter of a name); none may crash.
     auto fragment = DecodeFragment(arrow::Buffer::FromString(std::move(damaged)),
                                    encoded.segments, context->storage());
-    if (position < 4) EXPECT_FALSE(fragment.ok());
+    if (position < 4) {
+      EXPECT_FALSE(fragment.ok());
+    }
   }
 }
 
