@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/comment_stream.h"
+
+#include <utility>
+
+#include <arrow/buffer.h>
+
+namespace xshards::io {
+
+CommentStream::CommentStream(std::shared_ptr<arrow::io::InputStream> input, char comment,
+                             char sep, std::optional<char> quotechar)
+    : input_(std::move(input)), comment_(comment), sep_(sep), quotechar_(quotechar) {}
+
+int64_t CommentStream::Strip(const char* begin, const char* end, char* out) {
+  char* const start = out;
+  for (const char* at = begin; at != end; ++at) {
+    const char c = *at;
+    switch (state_) {
+      case State::kInComment:
+        if (c != '\n' && c != '\r') continue;
+        state_ = State::kFieldStart;
+        break;
+      case State::kInQuotes:
+        if (c == quotechar_) state_ = State::kQuoteInQuotes;
+        break;
+      case State::kQuoteInQuotes:
+      case State::kFieldStart:
+        // Two quotes in a row stand for one, and the field goes on.
+        if (c == quotechar_) {
+          state_ = State::kInQuotes;
+          break;
+        }
+        [[fallthrough]];
+      case State::kInField:
+        if (c == comment_) {
+          state_ = State::kInComment;
+          continue;
+        }
+        state_ =
+            c == sep_ || c == '\n' || c == '\r' ? State::kFieldStart : State::kInField;
+        break;
+    }
+    *out++ = c;
+  }
+  return out - start;
+}
+
+arrow::Result<int64_t> CommentStream::Read(int64_t num_bytes, void* out) {
+  // Zero means the end to readers, so go on where a whole read was comment.
+  while (num_bytes > 0) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t got, input_->Read(num_bytes, out));
+    if (got == 0) return 0;
+    // In place: the output never overtakes the input.
+    auto* text = static_cast<char*>(out);
+    const int64_t kept = Strip(text, text + got, text);
+    position_ += kept;
+    if (kept > 0) return kept;
+  }
+  return 0;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> CommentStream::Read(int64_t num_bytes) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateResizableBuffer(num_bytes));
+  ARROW_ASSIGN_OR_RAISE(const int64_t got, Read(num_bytes, buffer->mutable_data()));
+  ARROW_RETURN_NOT_OK(buffer->Resize(got));
+  return buffer;
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+
+#include "io/csv_options.h"
+
+namespace xshards::io {
+
+/// What the start of a CSV file says.
+struct CsvHeader {
+  std::vector<std::string> names;  // of all columns, in the file's order
+  int64_t data_begin = 0;          // where the first record of data starts
+};
+
+/// Read the column names: past a byte order mark, `skiprows` lines and empty lines. Names
+/// come as pandas makes them: empty ones are "Unnamed: i", repeated ones "a.1", "a.2";
+/// without a header, `names` or "0", "1", ...
+/// Invalid "No columns to parse from file" for a file with nothing in it.
+arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_size,
+                                       const CsvOptions& options,
+                                       arrow::MemoryPool* pool);
+
+/// Make names unique as pandas does.
+std::vector<std::string> MangleNames(std::vector<std::string> names);
+
+}  // namespace xshards::io

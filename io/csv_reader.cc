@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <arrow/csv/parser.h>
+
+#include "io/csv_dialect.h"
+#include "io/csv_header.h"
+#include "io/csv_inference.h"
+#include "io/csv_scan.h"
+#include "io/file_listing.h"
+#include "io/file_system.h"
+#include "io/quoted_names.h"
+#include "io/readers.h"
+#include "io/text_input.h"
+#include "io/text_splits.h"
+#include "io/type_names.h"
+
+namespace xshards::io {
+namespace {
+
+constexpr int64_t kSampleBytes = 256LL << 10;
+
+std::vector<std::string> Missing(const std::vector<std::string>& wanted,
+                                 const std::vector<std::string>& there) {
+  const std::set<std::string> known(there.begin(), there.end());
+  std::vector<std::string> missing;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
+               [&](const std::string& name) { return !known.contains(name); });
+  return missing;
+}
+
+arrow::Status CheckSameColumns(const std::string& first_path,
+                               const std::vector<std::string>& first,
+                               const std::string& path,
+                               const std::vector<std::string>& columns) {
+  const auto missing = Missing(first, columns);
+  const auto extra = Missing(columns, first);
+  if (missing.empty() && extra.empty()) return arrow::Status::OK();
+  return arrow::Status::Invalid(
+      "Expected the same columns in all files; '", path, "' differs from '", first_path,
+      "': missing ", QuotedNames(missing), ", additional ", QuotedNames(extra));
+}
+
+/// Plans the reading of CSV files.
+class CsvPlanner {
+ public:
+  CsvPlanner(const CsvOptions& options, arrow::MemoryPool* pool)
+      : options_(options), convert_options_(ToConvertOptions(options)), pool_(pool) {}
+
+  arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
+    scan_.format = "csv";
+    scan_.options = options_.ToMap();
+    const int64_t total =
+        std::accumulate(files.begin(), files.end(), int64_t{0},
+                        [](int64_t sum, const InputFile& f) { return sum + f.size; });
+    const int64_t target_bytes = options_.split.TargetBytes(total, cores);
+    for (const auto& file : files) {
+      ARROW_RETURN_NOT_OK(AddFile(file, files[0].path, target_bytes));
+    }
+    DropEmptySplits(&scan_.splits);
+    ARROW_RETURN_NOT_OK(InferSchema());
+    return std::move(scan_);
+  }
+
+ private:
+  arrow::Status AddFile(const InputFile& file, const std::string& first_path,
+                        int64_t target_bytes) {
+    ARROW_ASSIGN_OR_RAISE(auto header,
+                          ReadCsvHeader(file.path, file.size, options_, pool_));
+    if (columns_.empty()) columns_ = header.names;
+    ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
+    SetFileColumns(file.path, header.names, &scan_.options);
+    ARROW_ASSIGN_OR_RAISE(auto splits, PlanCsvSplits(file, header.data_begin,
+                                                     target_bytes, options_, pool_));
+    std::move(splits.begin(), splits.end(), std::back_inserter(scan_.splits));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status InferSchema() {
+    std::vector<std::string> used = columns_;
+    if (options_.usecols.has_value()) {
+      const auto missing = Missing(*options_.usecols, columns_);
+      if (!missing.empty()) {
+        return arrow::Status::KeyError(
+            "usecols names columns that the files do not have: ", QuotedNames(missing),
+            "; they have ", QuotedNames(columns_));
+      }
+      const std::set<std::string> wanted(options_.usecols->begin(),
+                                         options_.usecols->end());
+      std::erase_if(used, [&](const auto& name) { return !wanted.contains(name); });
+    }
+    std::map<std::string, CsvGuess> guesses;  // of the columns to infer
+    for (const auto& name : used) {
+      if (!options_.dtype.contains(name)) guesses[name] = CsvGuess::kNoRows;
+    }
+    for (size_t i = 0; i < scan_.splits.size(); ++i) {
+      const auto rows = Sample(scan_.splits[i], &guesses);
+      if (!rows.ok()) {
+        return WithPath(rows.status(), "Could not infer the types of",
+                        scan_.splits[i].path);
+      }
+      // Rows behind the first nrows are not read, so they have no say in the types.
+      if (options_.nrows.has_value() && *rows >= *options_.nrows) {
+        scan_.splits.resize(i + 1);
+      }
+    }
+    arrow::FieldVector fields;
+    for (const auto& name : used) {
+      std::shared_ptr<arrow::DataType> type;
+      if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
+        ARROW_ASSIGN_OR_RAISE(type, TypeFromName(asked->second));
+      } else {
+        type = TypeOf(guesses[name]);
+      }
+      fields.push_back(arrow::field(name, std::move(type)));
+    }
+    scan_.schema = arrow::schema(std::move(fields));
+    return arrow::Status::OK();
+  }
+
+  // Widen the guesses by the first rows of a split; returns how many these are.
+  arrow::Result<int64_t> Sample(const Split& split,
+                                std::map<std::string, CsvGuess>* guesses) {
+    ARROW_ASSIGN_OR_RAISE(const auto file_columns,
+                          GetFileColumns(split.path, scan_.options));
+    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options_),
+                                                      split.begin, split.end, pool_));
+    TextBlocks blocks(std::move(input), kSampleBytes, pool_);
+    // The parser wants at least one row.
+    const auto max_rows = static_cast<int32_t>(
+        std::clamp<int64_t>(options_.nrows.value_or(1 << 20), 1, 1 << 20));
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
+      arrow::csv::BlockParser parser(pool_, ToParseOptions(options_),
+                                     static_cast<int32_t>(file_columns.size()),
+                                     /*first_row=*/-1, max_rows);
+      uint32_t used = 0;
+      // What does not parse is reported, with its place, when it is read.
+      if (!(block.is_last ? parser.ParseFinal(block.text(), &used)
+                          : parser.Parse(block.text(), &used))
+               .ok()) {
+        return 0;
+      }
+      if (parser.num_rows() == 0 && !block.is_last) continue;
+      for (size_t i = 0; i < file_columns.size(); ++i) {
+        const auto known = guesses->find(file_columns[i]);
+        if (known == guesses->end()) continue;
+        ARROW_ASSIGN_OR_RAISE(const auto guess, GuessColumn(parser, static_cast<int>(i),
+                                                            convert_options_, pool_));
+        known->second = Widen(known->second, guess);
+      }
+      return parser.num_rows();
+    }
+  }
+
+  const CsvOptions& options_;
+  const arrow::csv::ConvertOptions convert_options_;
+  arrow::MemoryPool* const pool_;
+  std::vector<std::string> columns_;  // of the first file
+  ScanNode scan_;
+};
+
+}  // namespace
+
+arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& paths,
+                               const CsvOptions& options) {
+  ARROW_RETURN_NOT_OK(options.Validate());
+  ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
+  CsvPlanner planner(options, context->memory_pool());
+  ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
+  XShards shards(std::move(context), MakeNode(std::move(scan)));
+  return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv_writer.h"
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/compute/cast.h>
+#include <arrow/compute/exec.h>
+
+#include "io/number_text.h"
+
+namespace xshards::io {
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 20;
+
+template <typename ArrayType>
+auto ValueAt(const arrow::Array& array, int64_t row) {
+  return static_cast<const ArrayType&>(array).GetView(row);
+}
+
+// The type a column is turned into so that its values have a text.
+std::shared_ptr<arrow::DataType> PrintableType(
+    const std::shared_ptr<arrow::DataType>& type) {
+  switch (type->id()) {
+    case arrow::Type::NA:
+    case arrow::Type::BOOL:
+    case arrow::Type::INT64:
+    case arrow::Type::UINT64:
+    case arrow::Type::FLOAT:
+    case arrow::Type::DOUBLE:
+    case arrow::Type::LARGE_STRING:
+      return type;
+    case arrow::Type::INT8:
+    case arrow::Type::INT16:
+    case arrow::Type::INT32:
+    case arrow::Type::UINT8:
+    case arrow::Type::UINT16:
+    case arrow::Type::UINT32:
+    case arrow::Type::DURATION:
+      return arrow::int64();
+    case arrow::Type::HALF_FLOAT:
+      return arrow::float32();
+    default:
+      return arrow::large_utf8();
+  }
+}
+
+class CsvWriter final : public FileWriter {
+ public:
+  CsvWriter(std::shared_ptr<arrow::io::OutputStream> file, char sep, std::string na_rep,
+            arrow::MemoryPool* pool)
+      : file_(std::move(file)), sep_(sep), na_rep_(std::move(na_rep)), context_(pool) {
+    context_.set_use_threads(false);
+  }
+
+  arrow::Status WriteHeader(const arrow::Schema& schema) {
+    for (int i = 0; i < schema.num_fields(); ++i) {
+      if (i > 0) text_ += sep_;
+      AppendText(schema.field(i)->name());
+    }
+    text_ += '\n';
+    return Flush();
+  }
+
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    arrow::ArrayVector columns;
+    for (int i = 0; i < batch.num_columns(); ++i) {
+      auto column = batch.column(i);
+      const auto type = PrintableType(column->type());
+      if (!type->Equals(*column->type())) {
+        ARROW_ASSIGN_OR_RAISE(
+            column, arrow::compute::Cast(
+                        *column, type, arrow::compute::CastOptions::Unsafe(), &context_));
+      }
+      columns.push_back(std::move(column));
+    }
+    for (int64_t row = 0; row < batch.num_rows(); ++row) {
+      const size_t begin = text_.size();
+      for (size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0) text_ += sep_;
+        AppendValue(*columns[i], row);
+      }
+      // A line without a character would be skipped as empty when it is read.
+      if (text_.size() == begin) text_ += "\"\"";
+      text_ += '\n';
+      if (text_.size() >= kFlushBytes) ARROW_RETURN_NOT_OK(Flush());
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Finish() override { return Flush(); }
+
+ private:
+  arrow::Status Flush() {
+    ARROW_RETURN_NOT_OK(file_->Write(text_));
+    text_.clear();
+    return arrow::Status::OK();
+  }
+
+  void AppendValue(const arrow::Array& column, int64_t row) {
+    if (column.IsNull(row)) {
+      text_ += na_rep_;
+      return;
+    }
+    switch (column.type_id()) {
+      case arrow::Type::BOOL:
+        text_ += ValueAt<arrow::BooleanArray>(column, row) ? "True" : "False";
+        return;
+      case arrow::Type::INT64:
+        AppendInteger(ValueAt<arrow::Int64Array>(column, row), &text_);
+        return;
+      case arrow::Type::UINT64:
+        AppendInteger(ValueAt<arrow::UInt64Array>(column, row), &text_);
+        return;
+      case arrow::Type::FLOAT:
+        AppendNumber(ValueAt<arrow::FloatArray>(column, row));
+        return;
+      case arrow::Type::DOUBLE:
+        AppendNumber(ValueAt<arrow::DoubleArray>(column, row));
+        return;
+      default:
+        AppendText(ValueAt<arrow::LargeStringArray>(column, row));
+    }
+  }
+
+  template <typename T>
+  void AppendNumber(T value) {
+    if (std::isnan(value)) {
+      text_ += na_rep_;
+    } else {
+      AppendFloat(value, &text_);
+    }
+  }
+
+  void AppendText(std::string_view value) {
+    const char special[] = {sep_, '"', '\n', '\r'};
+    // Empty text is quoted, to tell it from a missing value where readers can.
+    if (!value.empty() && value.find_first_of(std::string_view(
+                              special, sizeof(special))) == std::string_view::npos) {
+      text_ += value;
+      return;
+    }
+    text_ += '"';
+    for (const char c : value) {
+      if (c == '"') text_ += '"';
+      text_ += c;
+    }
+    text_ += '"';
+  }
+
+  std::shared_ptr<arrow::io::OutputStream> file_;
+  const char sep_;
+  const std::string na_rep_;
+  arrow::compute::ExecContext context_;
+  std::string text_;  // written, not yet in the file
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
+    const std::shared_ptr<arrow::Schema>& schema,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    arrow::MemoryPool* pool) {
+  ARROW_RETURN_NOT_OK(CheckKeys(options, {"sep", "header", "na_rep"}, "CSV writing"));
+  for (const auto& field : schema->fields()) {
+    const auto& type = field->type();
+    const bool is_bytes =
+        arrow::is_base_binary_like(type->id()) && !arrow::is_string(type->id());
+    if (is_bytes || !arrow::compute::CanCast(*type, *PrintableType(type)) ||
+        arrow::is_nested(type->id())) {
+      return arrow::Status::TypeError("CSV cannot hold column '", field->name(), "' of ",
+                                      type->ToString(), "; write Parquet or IPC");
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto sep, GetChar(options, "sep"));
+  ARROW_ASSIGN_OR_RAISE(const auto header, GetBool(options, "header"));
+  auto writer = std::make_unique<CsvWriter>(
+      file, sep.value_or(','), GetString(options, "na_rep").value_or(""), pool);
+  if (header.value_or(true)) ARROW_RETURN_NOT_OK(writer->WriteHeader(*schema));
+  return writer;
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <arrow/filesystem/filesystem.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
+
+namespace xshards::io {
+
+/// A file system and a path in its own terms.
+struct Location {
+  std::shared_ptr<arrow::fs::FileSystem> file_system;
+  std::string path;
+  bool is_local = true;
+};
+
+/// True for "s3://...", "file:///..." and the like.
+bool IsUri(std::string_view path);
+
+/// Find the file system of a path or URI. Local paths become absolute. Libraries for
+/// remote systems are loaded on first use; IOError says what one needs where it is not
+/// there (hdfs:// needs Hadoop's library and a JVM).
+arrow::Result<Location> Locate(const std::string& path);
+
+/// Write `path`, found below `base`, as the whole path or URI that Locate() takes.
+arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,
+                                     const std::string& path);
+
+/// Open a file for reading at any position. IOError names the file.
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
+    const std::string& path);
+
+/// Add the name of a file to what went wrong with it, keeping the kind of error.
+arrow::Status WithPath(const arrow::Status& status, std::string_view what,
+                       const std::string& path);
+
+}  // namespace xshards::io

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file_writer.h"
+
+#include <utility>
+
+#include "io/output_file.h"
+#include "io/type_names.h"
+#include "xshards/conform.h"
+
+namespace xshards::io {
+namespace {
+
+// The schema with dictionaries replaced by their values, which is what people see.
+std::shared_ptr<arrow::Schema> WithoutDictionaries(const arrow::Schema& schema) {
+  arrow::FieldVector fields;
+  for (const auto& field : schema.fields()) {
+    const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
+    fields.push_back(is_dictionary ? field->WithType(EngineType(field->type())) : field);
+  }
+  return arrow::schema(std::move(fields), schema.metadata());
+}
+
+arrow::Status WriteAll(const OpenWriter& open, const SinkSpec& spec, BatchStream& input,
+                       const std::shared_ptr<arrow::io::OutputStream>& file,
+                       OperatorContext& context) {
+  ARROW_ASSIGN_OR_RAISE(auto batch, input.Next());
+  // Where only running tells the schema, the first batch does.
+  auto schema = batch != nullptr ? batch->schema() : input.schema();
+  if (schema == nullptr) {
+    return arrow::Status::Invalid("Expected a table to write as ", spec.format,
+                                  ", got a partition without columns");
+  }
+  schema = WithoutDictionaries(*schema);
+  ARROW_ASSIGN_OR_RAISE(const auto writer,
+                        open(schema, file, spec.options, context.pool));
+  int64_t num_rows = 0;
+  while (batch != nullptr) {
+    ARROW_RETURN_NOT_OK(context.stop.Poll());
+    num_rows += batch->num_rows();
+    ARROW_ASSIGN_OR_RAISE(batch, Conform(std::move(batch), schema, context.pool));
+    ARROW_RETURN_NOT_OK(writer->Write(*batch));
+    ARROW_ASSIGN_OR_RAISE(batch, input.Next());
+  }
+  ARROW_RETURN_NOT_OK(writer->Finish());
+  ARROW_ASSIGN_OR_RAISE(const int64_t num_bytes, file->Tell());
+  context.metrics->rows_out += num_rows;
+  context.metrics->bytes_out += num_bytes;
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+RunSink MakeWriter(OpenWriter open) {
+  return [open = std::move(open)](const SinkSpec& spec, BatchStream& input,
+                                  BlockWriter& /*out*/, OperatorContext& context) {
+    return WriteWholeFile(spec.path,
+                          [&](const std::shared_ptr<arrow::io::OutputStream>& file) {
+                            return WriteAll(open, spec, input, file, context);
+                          });
+  };
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// A row group or record batch: the least that can be read of a file that has them.
+struct Group {
+  int64_t num_bytes = 0;
+  int64_t num_rows = -1;  // -1: not known
+};
+
+/// Cut a file's groups into splits of about `target_bytes`, each of whole groups; at
+/// least one split, empty for a file without groups.
+std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& groups,
+                             int64_t target_bytes);
+
+}  // namespace xshards::io

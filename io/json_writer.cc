@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/json_writer.h"
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/scalar.h>
+#include <arrow/util/float16.h>
+
+#include "io/number_text.h"
+
+namespace xshards::io {
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 20;
+
+void AppendText(std::string_view value, std::string* out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  *out += '"';
+  for (const char c : value) {
+    switch (c) {
+      case '"':
+        *out += "\\\"";
+        break;
+      case '\\':
+        *out += "\\\\";
+        break;
+      case '\n':
+        *out += "\\n";
+        break;
+      case '\r':
+        *out += "\\r";
+        break;
+      case '\t':
+        *out += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20) {
+          *out += "\\u00";
+          *out += kHex[c >> 4];
+          *out += kHex[c & 15];
+        } else {
+          *out += c;
+        }
+    }
+  }
+  *out += '"';
+}
+
+template <typename T>
+void AppendNumber(T value, std::string* out) {
+  if (std::isfinite(value)) {
+    AppendFloat(value, out);
+  } else {
+    *out += "null";
+  }
+}
+
+arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* out);
+
+arrow::Status AppendList(const arrow::Array& values, int64_t begin, int64_t end,
+                         std::string* out) {
+  *out += '[';
+  for (int64_t i = begin; i < end; ++i) {
+    if (i > begin) *out += ',';
+    ARROW_RETURN_NOT_OK(AppendValue(values, i, out));
+  }
+  *out += ']';
+  return arrow::Status::OK();
+}
+
+template <typename ListArray>
+arrow::Status AppendList(const arrow::Array& array, int64_t row, std::string* out) {
+  const auto& list = static_cast<const ListArray&>(array);
+  const int64_t begin = list.value_offset(row);
+  return AppendList(*list.values(), begin, begin + list.value_length(row), out);
+}
+
+arrow::Status AppendObject(const arrow::StructArray& object, int64_t row,
+                           std::string* out) {
+  *out += '{';
+  for (int i = 0; i < object.num_fields(); ++i) {
+    if (i > 0) *out += ',';
+    AppendText(object.type()->field(i)->name(), out);
+    *out += ':';
+    ARROW_RETURN_NOT_OK(AppendValue(*object.field(i), row, out));
+  }
+  *out += '}';
+  return arrow::Status::OK();
+}
+
+template <typename ArrayType>
+auto ValueAt(const arrow::Array& array, int64_t row) {
+  return static_cast<const ArrayType&>(array).GetView(row);
+}
+
+arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* out) {
+  if (array.IsNull(row)) {
+    *out += "null";
+    return arrow::Status::OK();
+  }
+  switch (array.type_id()) {
+    case arrow::Type::BOOL:
+      *out += ValueAt<arrow::BooleanArray>(array, row) ? "true" : "false";
+      break;
+    case arrow::Type::INT8:
+      AppendInteger(ValueAt<arrow::Int8Array>(array, row), out);
+      break;
+    case arrow::Type::INT16:
+      AppendInteger(ValueAt<arrow::Int16Array>(array, row), out);
+      break;
+    case arrow::Type::INT32:
+      AppendInteger(ValueAt<arrow::Int32Array>(array, row), out);
+      break;
+    case arrow::Type::INT64:
+      AppendInteger(ValueAt<arrow::Int64Array>(array, row), out);
+      break;
+    case arrow::Type::UINT8:
+      AppendInteger(ValueAt<arrow::UInt8Array>(array, row), out);
+      break;
+    case arrow::Type::UINT16:
+      AppendInteger(ValueAt<arrow::UInt16Array>(array, row), out);
+      break;
+    case arrow::Type::UINT32:
+      AppendInteger(ValueAt<arrow::UInt32Array>(array, row), out);
+      break;
+    case arrow::Type::UINT64:
+      AppendInteger(ValueAt<arrow::UInt64Array>(array, row), out);
+      break;
+    case arrow::Type::HALF_FLOAT:
+      AppendNumber(
+          arrow::util::Float16::FromBits(ValueAt<arrow::HalfFloatArray>(array, row))
+              .ToFloat(),
+          out);
+      break;
+    case arrow::Type::FLOAT:
+      AppendNumber(ValueAt<arrow::FloatArray>(array, row), out);
+      break;
+    case arrow::Type::DOUBLE:
+      AppendNumber(ValueAt<arrow::DoubleArray>(array, row), out);
+      break;
+    case arrow::Type::STRING:
+      AppendText(ValueAt<arrow::StringArray>(array, row), out);
+      break;
+    case arrow::Type::LARGE_STRING:
+      AppendText(ValueAt<arrow::LargeStringArray>(array, row), out);
+      break;
+    case arrow::Type::LIST:
+      return AppendList<arrow::ListArray>(array, row, out);
+    case arrow::Type::LARGE_LIST:
+      return AppendList<arrow::LargeListArray>(array, row, out);
+    case arrow::Type::FIXED_SIZE_LIST:
+      return AppendList<arrow::FixedSizeListArray>(array, row, out);
+    case arrow::Type::STRUCT:
+      return AppendObject(static_cast<const arrow::StructArray&>(array), row, out);
+    case arrow::Type::DICTIONARY: {
+      const auto& dictionary = static_cast<const arrow::DictionaryArray&>(array);
+      return AppendValue(*dictionary.dictionary(), dictionary.GetValueIndex(row), out);
+    }
+    default: {
+      ARROW_ASSIGN_OR_RAISE(const auto scalar, array.GetScalar(row));
+      AppendText(scalar->ToString(), out);
+    }
+  }
+  return arrow::Status::OK();
+}
+
+bool CanWrite(const arrow::DataType& type) {
+  switch (type.id()) {
+    case arrow::Type::LIST:
+    case arrow::Type::LARGE_LIST:
+    case arrow::Type::FIXED_SIZE_LIST:
+    case arrow::Type::STRUCT:
+      for (const auto& field : type.fields()) {
+        if (!CanWrite(*field->type())) return false;
+      }
+      return true;
+    case arrow::Type::DICTIONARY:
+      return CanWrite(*static_cast<const arrow::DictionaryType&>(type).value_type());
+    default:
+      return type.id() == arrow::Type::NA || arrow::is_primitive(type.id()) ||
+             arrow::is_string(type.id()) || arrow::is_decimal(type.id());
+  }
+}
+
+class JsonWriter final : public FileWriter {
+ public:
+  JsonWriter(const arrow::Schema& schema, std::shared_ptr<arrow::io::OutputStream> file)
+      : file_(std::move(file)) {
+    for (const auto& field : schema.fields()) {
+      std::string key = keys_.empty() ? "{" : ",";
+      AppendText(field->name(), &key);
+      keys_.push_back(key + ":");
+    }
+  }
+
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    const auto columns = batch.columns();
+    for (int64_t row = 0; row < batch.num_rows(); ++row) {
+      if (columns.empty()) text_ += '{';
+      for (size_t i = 0; i < columns.size(); ++i) {
+        text_ += keys_[i];
+        ARROW_RETURN_NOT_OK(AppendValue(*columns[i], row, &text_));
+      }
+      text_ += "}\n";
+      if (text_.size() >= kFlushBytes) ARROW_RETURN_NOT_OK(Finish());
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Finish() override {
+    ARROW_RETURN_NOT_OK(file_->Write(text_));
+    text_.clear();
+    return arrow::Status::OK();
+  }
+
+ private:
+  std::shared_ptr<arrow::io::OutputStream> file_;
+  std::vector<std::string> keys_;  // with the punctuation around them
+  std::string text_;               // written, not yet in the file
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<FileWriter>> OpenJsonWriter(
+    const std::shared_ptr<arrow::Schema>& schema,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    arrow::MemoryPool* /*pool*/) {
+  ARROW_RETURN_NOT_OK(CheckKeys(options, {}, "JSON writing"));
+  for (const auto& field : schema->fields()) {
+    if (!CanWrite(*field->type())) {
+      return arrow::Status::TypeError("JSON cannot hold column '", field->name(), "' of ",
+                                      field->type()->ToString(),
+                                      "; write Parquet or IPC");
+    }
+  }
+  return std::make_unique<JsonWriter>(*schema, file);
+}
+
+}  // namespace xshards::io

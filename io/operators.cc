@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/operators.h"
+
+#include "io/csv_scan.h"
+#include "io/csv_writer.h"
+#include "io/file_writer.h"
+#include "io/ipc_scan.h"
+#include "io/ipc_writer.h"
+#include "io/json_scan.h"
+#include "io/json_writer.h"
+#include "io/parquet_scan.h"
+#include "io/parquet_writer.h"
+
+namespace xshards::io {
+
+void AddOperators(OperatorTable& table) {
+  table.SetScan("csv", MakeCsvScan());
+  table.SetScan("json", MakeJsonScan());
+  table.SetScan("parquet", MakeParquetScan());
+  table.SetScan("ipc", MakeIpcScan());
+  table.SetWriter("csv", MakeWriter(OpenCsvWriter));
+  table.SetWriter("json", MakeWriter(OpenJsonWriter));
+  table.SetWriter("parquet", MakeWriter(OpenParquetWriter));
+  table.SetWriter("ipc", MakeWriter(OpenIpcWriter));
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+#include <parquet/arrow/reader.h>
+
+namespace xshards::io {
+
+/// A Parquet file open for reading on one thread.
+class ParquetFile {
+ public:
+  /// Read the footer. The error names the file; a truncated one is said to be so.
+  static arrow::Result<std::unique_ptr<ParquetFile>> Open(const std::string& path,
+                                                          arrow::MemoryPool* pool);
+
+  const std::string& path() const { return path_; }
+  /// The schema in the engine's types, see EngineSchema.
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+  const parquet::FileMetaData& metadata() const { return *metadata_; }
+  /// The index in the file's columns of a top-level column that has no parts, or -1.
+  int LeafIndex(const std::string& column) const;
+  /// The indices of all leaves of the columns; columns the file does not have are left
+  /// out.
+  std::vector<int> LeafIndices(const std::vector<std::string>& columns) const;
+
+  /// Sizes of row groups, in bytes: as they are in the file, and when unpacked. Only the
+  /// given leaves count.
+  struct Bytes {
+    int64_t compressed = 0;
+    int64_t uncompressed = 0;
+  };
+  arrow::Result<Bytes> BytesOf(int row_group, const std::vector<int>& leaves) const;
+
+  /// Read a row group in batches of at most `batch_rows`.
+  arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroup(
+      int row_group, const std::vector<int>& leaves, int64_t batch_rows);
+
+ private:
+  ParquetFile() = default;
+
+  std::string path_;
+  std::unique_ptr<parquet::arrow::FileReader> reader_;
+  std::shared_ptr<parquet::FileMetaData> metadata_;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+}  // namespace xshards::io

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <parquet/metadata.h>
+
+#include "io/parquet_file.h"
+#include "io/readers.h"
+#include "io/typed_files.h"
+
+namespace xshards::io {
+
+arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context, const Paths& paths,
+                                   const ParquetOptions& options) {
+  arrow::MemoryPool* const pool = context->memory_pool();
+  return ReadTypedFiles(
+      "parquet", std::move(context), paths, options,
+      [&](const InputFile& input) -> arrow::Result<TypedFile> {
+        ARROW_ASSIGN_OR_RAISE(const auto file, ParquetFile::Open(input.path, pool));
+        TypedFile typed{.schema = file->schema(), .groups = {}};
+        const auto columns = options.columns.value_or(file->schema()->field_names());
+        const auto leaves = file->LeafIndices(columns);
+        for (int i = 0; i < file->metadata().num_row_groups(); ++i) {
+          ARROW_ASSIGN_OR_RAISE(const auto bytes, file->BytesOf(i, leaves));
+          typed.groups.push_back({.num_bytes = bytes.compressed,
+                                  .num_rows = file->metadata().RowGroup(i)->num_rows()});
+        }
+        return typed;
+      });
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "xshards/operator_table.h"
+
+namespace xshards::io {
+
+/// The executor of Parquet scans. A split is a range of row groups.
+OpenNode MakeParquetScan();
+
+}  // namespace xshards::io

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "io/csv_options.h"
+#include "io/json_options.h"
+#include "io/parquet_options.h"
+#include "xshards/export.h"
+#include "xshards/shards.h"
+
+namespace xshards::io {
+
+/// A path or several. Each is a file, a folder, a pattern or a URI, see ListFiles.
+struct XSHARDS_EXPORT Paths {
+  // Implicit, so that calls read ReadCsv(context, "flights/*.csv").
+  Paths(const char* path) : values{path} {}                            // NOLINT
+  Paths(std::string path) : values{std::move(path)} {}                 // NOLINT
+  Paths(std::vector<std::string> paths) : values(std::move(paths)) {}  // NOLINT
+
+  std::vector<std::string> values;
+};
+
+// These look at the files (names, sizes, headers, samples) and return a plan to read
+// them; rows are read when an action runs. A piece of a file is one partition. They may
+// block for I/O and are thread-safe.
+
+/// Read CSV as pandas.read_csv does. Pieces are cut between records, also where quoted
+/// fields hold line ends. The types are those that fit a sample from the start of every
+/// piece; where a later value does not fit, actions fail with an error that names it.
+XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context,
+                                              const Paths& paths,
+                                              const CsvOptions& options = {});
+
+/// Read JSON lines. The columns are the keys found in a sample from the start of every
+/// piece; an object with another key, or a value that does not fit, is an error.
+XSHARDS_EXPORT arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context,
+                                               const Paths& paths,
+                                               const JsonOptions& options = {});
+
+/// Read Parquet; a piece is one or more row groups.
+XSHARDS_EXPORT arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context,
+                                                  const Paths& paths,
+                                                  const ParquetOptions& options = {});
+
+/// Read Arrow IPC files (Feather); a piece is one or more record batches.
+XSHARDS_EXPORT arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context,
+                                              const Paths& paths,
+                                              const IpcOptions& options = {});
+
+}  // namespace xshards::io

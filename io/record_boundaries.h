@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <arrow/io/interfaces.h>
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+
+namespace xshards::io {
+
+/// Finds where CSV records start, given the text from the start of a record on. A record
+/// ends at a line feed that is not in quotes; a quote opens a field only at its start, so
+/// that stray quotes (5" pipe) do no harm. Hops from quote to quote and looks for line
+/// feeds only behind the targets, so it runs at the speed of memchr where quotes are few.
+class RecordBoundaries {
+ public:
+  /// `begin` is the position of the first byte fed; `targets`, ascending, are the
+  /// positions at or behind which record starts are wanted.
+  RecordBoundaries(char sep, char quotechar, int64_t begin, std::vector<int64_t> targets);
+
+  /// Take the next bytes.
+  void Feed(std::string_view chunk);
+
+  /// The record starts found so far, strictly ascending: where two targets have the same
+  /// one it is given once, and none where the text ends first.
+  const std::vector<int64_t>& starts() const { return starts_; }
+  /// Where the quotes that are still open were opened; unset if none are.
+  std::optional<int64_t> open_quote() const;
+
+ private:
+  // Note the record starts in [from, to) of a chunk; all of it is outside quotes.
+  void FindStarts(std::string_view chunk, size_t from, size_t to);
+
+  const char sep_;
+  const char quotechar_;
+  const std::vector<int64_t> targets_;
+  size_t next_target_ = 0;
+  std::vector<int64_t> starts_;
+  int64_t position_;  // of the start of the chunk
+  bool in_quotes_ = false;
+  bool after_quote_ = false;  // the chunk before ended in a quote that may close
+  char previous_ = '\n';      // the last byte of the chunk before
+  int64_t opened_at_ = 0;
+};
+
+/// The starts of lines at or behind targets, found by reading around the targets only;
+/// for text where a line feed always ends a record.
+arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& file,
+                                                   int64_t end,
+                                                   const std::vector<int64_t>& targets,
+                                                   arrow::MemoryPool* pool);
+
+/// Positions that cut [begin, end) into equal parts of about `target_bytes`.
+std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes);
+
+}  // namespace xshards::io

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/row_group_filter.h"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <arrow/array.h>
+#include <arrow/compute/api.h>
+#include <arrow/scalar.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/exception.h>
+#include <parquet/metadata.h>
+#include <parquet/statistics.h>
+
+namespace xshards::io {
+namespace {
+
+namespace cp = arrow::compute;
+using ScalarPtr = std::shared_ptr<arrow::Scalar>;
+
+/// The smallest and the largest value of a column in a row group.
+struct Range {
+  ScalarPtr min;
+  ScalarPtr max;
+  bool all_missing = false;
+};
+
+bool IsMissing(const arrow::Scalar& scalar) {
+  if (!scalar.is_valid) return true;
+  if (scalar.type->id() == arrow::Type::DOUBLE) {
+    return std::isnan(static_cast<const arrow::DoubleScalar&>(scalar).value);
+  }
+  if (scalar.type->id() == arrow::Type::FLOAT) {
+    return std::isnan(static_cast<const arrow::FloatScalar&>(scalar).value);
+  }
+  return false;
+}
+
+std::optional<Range> RangeOf(const ParquetFile& file, int row_group, int leaf) {
+  try {
+    const auto group = file.metadata().RowGroup(row_group);
+    const auto chunk = group->ColumnChunk(leaf);
+    if (!chunk->is_stats_set()) return std::nullopt;
+    const auto statistics = chunk->statistics();
+    if (statistics == nullptr) return std::nullopt;
+    Range range;
+    if (statistics->HasNullCount() && statistics->null_count() == group->num_rows()) {
+      range.all_missing = true;
+      return range;
+    }
+    if (!statistics->HasMinMax()) return std::nullopt;
+    if (!parquet::arrow::StatisticsAsScalars(*statistics, &range.min, &range.max).ok()) {
+      return std::nullopt;
+    }
+    if (IsMissing(*range.min) || IsMissing(*range.max)) return std::nullopt;
+    return range;
+  } catch (const std::exception&) {
+    return std::nullopt;  // damaged statistics prove nothing
+  }
+}
+
+// True only if the comparison could be made and holds.
+bool Holds(const char* comparison, const ScalarPtr& left, const ScalarPtr& right) {
+  const auto result = cp::CallFunction(comparison, {left, right});
+  if (!result.ok() || !result->is_scalar()) return false;
+  const auto& scalar = static_cast<const arrow::BooleanScalar&>(*result->scalar());
+  return scalar.is_valid && scalar.value;
+}
+
+bool IsOutside(const Range& range, const ScalarPtr& value) {
+  return Holds("less", value, range.min) || Holds("greater", value, range.max);
+}
+
+// The comparison with its operands exchanged.
+std::string Mirror(const std::string& comparison) {
+  if (comparison == "less") return "greater";
+  if (comparison == "less_equal") return "greater_equal";
+  if (comparison == "greater") return "less";
+  if (comparison == "greater_equal") return "less_equal";
+  return comparison;
+}
+
+bool RulesOut(const Range& range, const std::string& comparison, const ScalarPtr& value) {
+  if (IsMissing(*value)) return false;
+  if (comparison == "equal") return IsOutside(range, value);
+  if (comparison == "less") return Holds("greater_equal", range.min, value);
+  if (comparison == "less_equal") return Holds("greater", range.min, value);
+  if (comparison == "greater") return Holds("less_equal", range.max, value);
+  if (comparison == "greater_equal") return Holds("less", range.max, value);
+  return false;
+}
+
+bool RulesOutAll(const Range& range, const arrow::Array& values) {
+  for (int64_t i = 0; i < values.length(); ++i) {
+    const auto value = values.GetScalar(i);
+    // A missing value in the list matches missing rows, of which statistics say nothing.
+    if (!value.ok() || IsMissing(**value) || !IsOutside(range, *value)) return false;
+  }
+  return true;
+}
+
+bool IsComparison(const std::string& name) {
+  return name == "equal" || name == "less" || name == "less_equal" || name == "greater" ||
+         name == "greater_equal";
+}
+
+bool HasMissing(const arrow::Array& values) {
+  for (int64_t i = 0; i < values.length(); ++i) {
+    const auto value = values.GetScalar(i);
+    if (!value.ok() || IsMissing(**value)) return true;
+  }
+  return false;
+}
+
+// True if the statistics show that one part of the conjunction is false for every row.
+bool IsRuledOut(const ParquetFile& file, int row_group, const cp::Expression& part) {
+  const auto* call = part.call();
+  if (call == nullptr || call->arguments.empty()) return false;
+  cp::Expression column = call->arguments[0];
+  std::string comparison = call->function_name;
+  ScalarPtr value;
+  std::shared_ptr<arrow::Array> list;
+  if (IsComparison(comparison) && call->arguments.size() == 2) {
+    cp::Expression other = call->arguments[1];
+    if (column.literal() != nullptr) {
+      std::swap(column, other);
+      comparison = Mirror(comparison);
+    }
+    if (other.literal() == nullptr || !other.literal()->is_scalar()) return false;
+    value = other.literal()->scalar();
+  } else if (comparison == "is_in" && call->options != nullptr) {
+    const auto& set = static_cast<const cp::SetLookupOptions&>(*call->options).value_set;
+    if (!set.is_array()) return false;
+    list = set.make_array();
+    if (HasMissing(*list)) return false;
+  } else {
+    return false;
+  }
+  const auto* reference = column.field_ref();
+  if (reference == nullptr || reference->name() == nullptr) return false;
+  const int leaf = file.LeafIndex(*reference->name());
+  if (leaf < 0) return false;
+  const auto range = RangeOf(file, row_group, leaf);
+  if (!range.has_value()) return false;
+  if (range->all_missing) return value == nullptr || !IsMissing(*value);
+  return value != nullptr ? RulesOut(*range, comparison, value)
+                          : RulesOutAll(*range, *list);
+}
+
+}  // namespace
+
+arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
+                                    const Expression& filter) {
+  for (const auto& part : filter.Conjuncts()) {
+    if (IsRuledOut(file, row_group, part.arrow())) return true;
+  }
+  return false;
+}
+
+}  // namespace xshards::io

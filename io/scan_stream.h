@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include "xshards/batch_stream.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// Opens one piece of a file. `schema` is that of the batches wanted: the columns the
+/// scan's consumer needs, in its order. Both live as long as the stream.
+using OpenSplit = std::function<arrow::Result<std::unique_ptr<BatchStream>>(
+    const ScanNode& scan, const Split& split,
+    const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context)>;
+
+/// Make a scan of what opens a split. The scan opens its splits one after the other when
+/// they are first needed, stops at the limit, and counts rows.
+OpenNode MakeScan(OpenSplit open);
+
+/// The schema of a scan's output. KeyError names a column that the files do not have.
+arrow::Result<std::shared_ptr<arrow::Schema>> ProjectedSchema(const ScanNode& scan);
+
+/// A schema of some columns of another, in the order given. KeyError as above.
+arrow::Result<std::shared_ptr<arrow::Schema>> SelectFields(
+    const arrow::Schema& schema, const std::vector<std::string>& columns);
+
+}  // namespace xshards::io

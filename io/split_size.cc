@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/split_size.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace xshards::io {
+namespace {
+
+constexpr int64_t kMinBytes = 4LL << 20;
+constexpr int64_t kMaxBytes = 64LL << 20;
+
+}  // namespace
+
+arrow::Status SplitSize::Validate() const {
+  if (num_partitions < 0) {
+    return arrow::Status::Invalid("num_partitions must be 0 (choose) or more, got ",
+                                  num_partitions);
+  }
+  if (block_size < 0) {
+    return arrow::Status::Invalid("block_size must be 0 (choose) or more bytes, got ",
+                                  block_size);
+  }
+  return arrow::Status::OK();
+}
+
+int64_t SplitSize::TargetBytes(int64_t total_bytes, int cores) const {
+  if (num_partitions > 0) {
+    return std::max<int64_t>(1, (total_bytes + num_partitions - 1) / num_partitions);
+  }
+  if (block_size > 0) return block_size;
+  return std::clamp(total_bytes / (2 * std::max(cores, 1)), kMinBytes, kMaxBytes);
+}
+
+void SplitSize::AddTo(OptionMap* map) const {
+  if (num_partitions != 0) (*map)["num_partitions"] = std::to_string(num_partitions);
+  if (block_size != 0) (*map)["block_size"] = std::to_string(block_size);
+}
+
+arrow::Result<SplitSize> SplitSize::FromMap(const OptionMap& map) {
+  SplitSize size;
+  ARROW_ASSIGN_OR_RAISE(const auto num_partitions, GetInt(map, "num_partitions"));
+  ARROW_ASSIGN_OR_RAISE(const auto block_size, GetInt(map, "block_size"));
+  if (num_partitions.value_or(0) > std::numeric_limits<int>::max()) {
+    return arrow::Status::Invalid("num_partitions is too large: ", *num_partitions);
+  }
+  size.num_partitions = static_cast<int>(num_partitions.value_or(0));
+  size.block_size = block_size.value_or(0);
+  ARROW_RETURN_NOT_OK(size.Validate());
+  return size;
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+
+namespace xshards::io {
+
+/// How the bytes of a text file become its text.
+struct TextFormat {
+  /// Set: the rest of a line from this character on is dropped, quotes being respected.
+  std::optional<char> comment;
+  std::optional<char> quotechar;
+  char sep = ',';
+};
+
+/// True if the file's name says that it is compressed: .gz, .bz2, .zst, .lz4.
+bool IsCompressed(const std::string& path);
+/// True if the text is not simply the bytes of the file, so that it can only be read from
+/// the start: compressed files, and files with comments. Positions in such a file
+/// count characters of text, not bytes of the file.
+bool IsSequential(const std::string& path, const TextFormat& format);
+
+/// The text of a file, from one end to the other.
+struct TextInput {
+  std::shared_ptr<arrow::io::InputStream> text;
+  std::shared_ptr<arrow::io::InputStream> bytes;  // below `text`; Tell() is bytes read
+
+  /// Open at `begin`, ending at `end` (ignored for sequential files, which run to their
+  /// end). NotImplemented names a compression there is no codec for.
+  static arrow::Result<TextInput> Open(const std::string& path, const TextFormat& format,
+                                       int64_t begin, int64_t end,
+                                       arrow::MemoryPool* pool);
+};
+
+/// Cuts a stream into blocks: what the last block left over, followed by new bytes.
+/// Memory is bounded by the block size, or by twice the longest record.
+class TextBlocks {
+ public:
+  /// `block_bytes` is how much is read at a time.
+  TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool);
+
+  struct Block {
+    std::shared_ptr<arrow::Buffer> buffer;
+    bool is_last = false;
+    std::string_view text() const { return std::string_view(*buffer); }
+  };
+
+  /// The next block. Where nothing of the last one was consumed it grows. May be empty
+  /// when it is the last. Invalid where a record is longer than a gigabyte.
+  arrow::Result<Block> Next();
+  /// Say how much of the block was used; the rest comes again in the next one.
+  void Consume(int64_t num_bytes) { consumed_ = num_bytes; }
+
+  /// How much text has been consumed.
+  int64_t position() const { return position_ + consumed_; }
+  /// How many bytes of the file have been read.
+  arrow::Result<int64_t> BytesRead() const { return input_.bytes->Tell(); }
+
+ private:
+  TextInput input_;
+  int64_t block_bytes_;
+  arrow::MemoryPool* pool_;
+  std::shared_ptr<arrow::Buffer> current_;
+  int64_t consumed_ = 0;  // of current_
+  int64_t position_ = 0;  // of the start of current_
+};
+
+/// How much text to read at a time for batches of about `batch_bytes`; little at first
+/// where only some rows are wanted.
+int64_t TextBlockBytes(int64_t batch_bytes, std::optional<int64_t> limit);
+
+/// The number, counted from 1, of the line that holds a position of the text.
+arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
+                                  int64_t position, arrow::MemoryPool* pool);
+
+}  // namespace xshards::io

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/typed_files.h"
+
+#include <utility>
+
+#include "io/scan_stream.h"
+#include "io/text_splits.h"
+#include "xshards/conform.h"
+
+namespace xshards::io {
+namespace {
+
+struct Inspected {
+  std::string path;
+  TypedFile file;
+};
+
+arrow::Result<std::shared_ptr<arrow::Schema>> UnifyFiles(
+    const std::vector<Inspected>& files) {
+  auto schema = files[0].file.schema;
+  for (const auto& [path, file] : files) {
+    auto unified = Unify(schema, file.schema);
+    if (!unified.ok()) {
+      return unified.status().WithMessage(
+          "Expected columns of a common type in all files; '", path,
+          "' differs from those before it, the first being '", files[0].path,
+          "': ", unified.status().message());
+    }
+    schema = unified.MoveValueUnsafe();
+  }
+  return schema;
+}
+
+}  // namespace
+
+arrow::Result<XShards> ReadTypedFiles(
+    const std::string& format, std::shared_ptr<Context> context, const Paths& paths,
+    const ParquetOptions& options,
+    const std::function<arrow::Result<TypedFile>(const InputFile& file)>& inspect) {
+  ARROW_RETURN_NOT_OK(options.Validate());
+  ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
+  std::vector<Inspected> inspected;
+  int64_t total = 0;
+  for (const auto& file : files) {
+    ARROW_ASSIGN_OR_RAISE(auto typed, inspect(file));
+    for (const auto& group : typed.groups) total += group.num_bytes;
+    inspected.push_back({file.path, std::move(typed)});
+  }
+  ScanNode scan;
+  scan.format = format;
+  scan.options = options.ToMap();
+  ARROW_ASSIGN_OR_RAISE(scan.schema, UnifyFiles(inspected));
+  if (options.columns.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
+  }
+  const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
+  for (const auto& [path, file] : inspected) {
+    auto splits = CutGroups(path, file.groups, target_bytes);
+    std::move(splits.begin(), splits.end(), std::back_inserter(scan.splits));
+  }
+  DropEmptySplits(&scan.splits);
+  return XShards(std::move(context), MakeNode(std::move(scan)));
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include "io/file_listing.h"
+#include "io/group_splits.h"
+#include "io/parquet_options.h"
+#include "io/readers.h"
+
+namespace xshards::io {
+
+/// What a file says about itself.
+struct TypedFile {
+  std::shared_ptr<arrow::Schema> schema;  // in the engine's types
+  std::vector<Group> groups;
+};
+
+/// Plan the reading of files that know their own schema: list them, `inspect` each, widen
+/// their schemas to one (columns that a file lacks are missing values in it), cut them
+/// into splits. TypeError names two files whose columns have no common type.
+arrow::Result<XShards> ReadTypedFiles(
+    const std::string& format, std::shared_ptr<Context> context, const Paths& paths,
+    const ParquetOptions& options,
+    const std::function<arrow::Result<TypedFile>(const InputFile& file)>& inspect);
+
+}  // namespace xshards::io

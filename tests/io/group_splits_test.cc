@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/group_splits.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "io/split_size.h"
+
+namespace xshards::io {
+namespace {
+
+TEST(GroupSplits, CoverAllGroupsInOrder) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Group> groups(random() % 20);
+    for (auto& group : groups)
+      group = {.num_bytes = static_cast<int64_t>(1 + random() % 1000), .num_rows = 10};
+    const auto splits = CutGroups("p", groups, static_cast<int64_t>(1 + random() % 3000));
+    ASSERT_FALSE(splits.empty());
+    int64_t at = 0;
+    for (const auto& split : splits) {
+      EXPECT_EQ(split.begin, at);
+      EXPECT_EQ(split.num_rows, (split.end - split.begin) * 10);
+      EXPECT_TRUE(groups.empty() || split.end > split.begin);
+      at = split.end;
+    }
+    EXPECT_EQ(at, static_cast<int64_t>(groups.size()));
+  }
+}
+
+TEST(GroupSplits, EqualGroupsMakeEqualSplits) {
+  const std::vector<Group> groups(12, {.num_bytes = 100});
+  for (const auto& split : CutGroups("p", groups, 300)) {
+    EXPECT_EQ(split.end - split.begin, 3);
+    EXPECT_EQ(split.num_rows, -1);
+  }
+}
+
+TEST(SplitSize, StaysWithinBounds) {
+  const int64_t mega = 1 << 20;
+  EXPECT_EQ(SplitSize{}.TargetBytes(0, 2), 4 * mega);
+  EXPECT_EQ(SplitSize{}.TargetBytes(80 * mega, 2), 20 * mega);
+  EXPECT_EQ(SplitSize{}.TargetBytes(100000 * mega, 2), 64 * mega);
+  EXPECT_EQ((SplitSize{.num_partitions = 3}.TargetBytes(10, 2)), 4);
+  EXPECT_EQ((SplitSize{.num_partitions = 3}.TargetBytes(0, 2)), 1);
+  EXPECT_EQ((SplitSize{.block_size = 77}.TargetBytes(10000, 2)), 77);
+}
+
+}  // namespace
+}  // namespace xshards::io
