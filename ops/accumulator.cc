@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/accumulator.h"
+
+#include <map>
+
+namespace xshards::ops {
+
+MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
+  using Maker = MadeAccumulator (*)(const AccumulatorOptions&);
+  static const std::map<std::string, Maker> kMakers = {
+      {"count", MakeCountAccumulator},       {"sum", MakeSumAccumulator},
+      {"mean", MakeSumAccumulator},          {"avg", MakeSumAccumulator},
+      {"variance", MakeVarianceAccumulator}, {"var_pop", MakeVarianceAccumulator},
+      {"stddev", MakeVarianceAccumulator},   {"stddev_pop", MakeVarianceAccumulator},
+      {"min", MakeExtremeAccumulator},       {"max", MakeExtremeAccumulator},
+      {"first", MakePickAccumulator},        {"last", MakePickAccumulator},
+      {"nunique", MakeDistinctAccumulator},
+  };
+  const auto maker = kMakers.find(options.function);
+  if (maker == kMakers.end()) {
+    return arrow::Status::NotImplemented("There is no aggregate '", options.function,
+                                         "'");
+  }
+  return maker->second(options);
+}
+
+std::shared_ptr<arrow::DataType> InputTypeOfStates(
+    const std::string& function,
+    const std::vector<std::shared_ptr<arrow::DataType>>& state_types) {
+  return function == "nunique" ? state_types.at(0)->field(0)->type() : state_types.at(0);
+}
+
+}  // namespace xshards::ops

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <arrow/type.h>
+
+namespace xshards::ops {
+
+/// Holds the state of one aggregate for every group of a partition.
+///
+/// Resize, then Consume or Merge, batch by batch; at the end either States or Finish,
+/// once. States go, as columns, to another accumulator's Merge: so aggregating parts and
+/// merging their states gives what aggregating the whole would.
+class Accumulator {
+ public:
+  virtual ~Accumulator() = default;
+
+  /// Have groups 0 .. num_groups - 1; new ones are empty.
+  virtual void Resize(size_t num_groups) = 0;
+  /// Add values (as PlainValues gives them) to the group of their row. `values` is
+  /// nullptr where rows are counted, not values.
+  virtual arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
+                                const std::vector<uint32_t>& groups) = 0;
+  /// Add states, a row each, to the group of their row.
+  virtual arrow::Status Merge(const arrow::ArrayVector& states,
+                              const std::vector<uint32_t>& groups) = 0;
+
+  virtual std::vector<std::shared_ptr<arrow::DataType>> state_types() const = 0;
+  virtual arrow::Result<arrow::ArrayVector> States() = 0;
+  virtual arrow::Result<std::shared_ptr<arrow::Array>> Finish() = 0;
+
+  /// Memory it holds outside the pool.
+  virtual int64_t num_bytes() const = 0;
+};
+
+/// What an accumulator is made for.
+struct AccumulatorOptions {
+  std::string function;                         // see xshards::Aggregate
+  std::shared_ptr<arrow::DataType> input_type;  // of the values, decoded
+  std::shared_ptr<arrow::DataType> output_type;
+  bool gives_states = false;  // States() will be called, not Finish()
+  arrow::MemoryPool* pool = nullptr;
+};
+
+/// NotImplemented names the function and type if there is none.
+arrow::Result<std::unique_ptr<Accumulator>> MakeAccumulator(
+    const AccumulatorOptions& options);
+
+/// The type of the values that states of these types came from, for the functions whose
+/// states hold values (min, max, first, last, nunique).
+std::shared_ptr<arrow::DataType> InputTypeOfStates(
+    const std::string& function,
+    const std::vector<std::shared_ptr<arrow::DataType>>& state_types);
+
+// One maker a family of functions, each in the .cc of its name.
+using MadeAccumulator = arrow::Result<std::unique_ptr<Accumulator>>;
+MadeAccumulator MakeCountAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeVarianceAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);
+
+}  // namespace xshards::ops

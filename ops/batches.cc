@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/batches.h"
+
+#include <arrow/util/byte_size.h>
+
+namespace xshards::ops {
+
+int64_t NumBytes(const arrow::RecordBatch& batch) {
+  auto size = arrow::util::ReferencedBufferSize(batch);
+  return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
+}
+
+int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes) {
+  if (batch.num_rows() == 0) return 1;
+  const double row_bytes =
+      static_cast<double>(NumBytes(batch)) / static_cast<double>(batch.num_rows());
+  const double rows = static_cast<double>(bytes) / std::max(row_bytes, 1.0);
+  return std::max<int64_t>(1, static_cast<int64_t>(rows));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Concatenate(
+    const std::shared_ptr<arrow::Schema>& schema, arrow::RecordBatchVector batches,
+    arrow::MemoryPool* pool) {
+  if (batches.empty()) return arrow::RecordBatch::MakeEmpty(schema, pool);
+  if (batches.size() == 1) return batches[0];
+  return arrow::ConcatenateRecordBatches(batches, pool);
+}
+
+arrow::Status MakeRoom(const OperatorContext& context, int64_t wanted) {
+  if (context.storage.budget == nullptr) return arrow::Status::OK();
+  return context.storage.budget->MakeRoom(wanted);
+}
+
+std::shared_ptr<arrow::RecordBatch> BatchSlicer::Next() {
+  if (batch_ == nullptr) return nullptr;
+  if (position_ == 0 && batch_->num_rows() <= step_) return std::move(batch_);
+  auto piece = batch_->Slice(position_, step_);
+  position_ += piece->num_rows();
+  if (position_ == batch_->num_rows()) batch_ = nullptr;
+  return piece;
+}
+
+void BatchCoalescer::Push(std::shared_ptr<arrow::RecordBatch> batch) {
+  bytes_ += NumBytes(*batch);
+  batches_.push_back(std::move(batch));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCoalescer::Take() {
+  bytes_ = 0;
+  auto schema = batches_[0]->schema();
+  return Concatenate(schema, std::exchange(batches_, {}), pool_);
+}
+
+}  // namespace xshards::ops

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "xshards/operator_table.h"
+
+namespace xshards::ops {
+
+/// The bytes of a batch's rows; of a slice, only its own.
+int64_t NumBytes(const arrow::RecordBatch& batch);
+/// How many rows like these make about `bytes`; at least 1.
+int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes);
+
+/// Join batches of one schema to one batch; zero copy for a single batch.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Concatenate(
+    const std::shared_ptr<arrow::Schema>& schema, arrow::RecordBatchVector batches,
+    arrow::MemoryPool* pool);
+
+/// Let cold data be spilled before an executor holds more.
+arrow::Status MakeRoom(const OperatorContext& context, int64_t wanted = 0);
+
+/// Cuts a batch into pieces of about the size the context asks for; zero copy.
+class BatchSlicer {
+ public:
+  BatchSlicer() = default;
+  BatchSlicer(std::shared_ptr<arrow::RecordBatch> batch, int64_t bytes)
+      : batch_(std::move(batch)), step_(RowsWithin(*batch_, bytes)) {}
+
+  /// The next piece, or nullptr after the last.
+  std::shared_ptr<arrow::RecordBatch> Next();
+
+ private:
+  std::shared_ptr<arrow::RecordBatch> batch_;
+  int64_t step_ = 1;
+  int64_t position_ = 0;
+};
+
+/// Gathers batches until they make one of a useful size.
+class BatchCoalescer {
+ public:
+  BatchCoalescer(int64_t target_bytes, arrow::MemoryPool* pool)
+      : target_bytes_(target_bytes), pool_(pool) {}
+
+  void Push(std::shared_ptr<arrow::RecordBatch> batch);
+  bool full() const { return bytes_ >= target_bytes_; }
+  bool empty() const { return batches_.empty(); }
+  /// Everything pushed since the last Take, as one batch; not called when empty.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take();
+
+ private:
+  const int64_t target_bytes_;
+  arrow::MemoryPool* const pool_;
+  arrow::RecordBatchVector batches_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace xshards::ops

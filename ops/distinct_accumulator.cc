@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <arrow/array/concatenate.h>
+#include <arrow/array/util.h>
+
+#include "ops/accumulator.h"
+#include "ops/gather.h"
+#include "ops/key_columns.h"
+#include "ops/key_encoder.h"
+#include "ops/key_table.h"
+#include "ops/numeric_values.h"
+#include "ops/vector_array.h"
+
+namespace xshards::ops {
+
+namespace {
+
+/// nunique: the number of distinct values that are not missing. A state is the list of
+/// the values.
+class DistinctAccumulator final : public Accumulator {
+ public:
+  explicit DistinctAccumulator(AccumulatorOptions options)
+      : options_(std::move(options)) {}
+
+  void Resize(size_t num_groups) override { counts_.resize(num_groups); }
+
+  arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
+                        const std::vector<uint32_t>& groups) override {
+    if (values->null_count() > 0) return ConsumeValid(values, groups);
+    // A value is distinct within its group if the pair of both is new.
+    ARROW_ASSIGN_OR_RAISE(auto keys, KeyColumn(values, options_.pool));
+    ARROW_ASSIGN_OR_RAISE(
+        auto pairs, EncodeKeys({ToArray(groups), keys}, values->length(), options_.pool));
+    std::vector<int64_t> new_rows;
+    ARROW_RETURN_NOT_OK(pairs_.Insert(pairs, &pair_ids_, &new_rows));
+    for (int64_t row : new_rows) {
+      const uint32_t group = groups[static_cast<size_t>(row)];
+      ++counts_[group];
+      if (options_.gives_states) owners_.push_back(group);
+    }
+    if (options_.gives_states && !new_rows.empty()) {
+      ARROW_ASSIGN_OR_RAISE(auto distinct,
+                            Gather(values, ToArray(std::move(new_rows)), options_.pool));
+      values_.push_back(std::move(distinct));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Merge(const arrow::ArrayVector& states,
+                      const std::vector<uint32_t>& groups) override {
+    const auto& lists = static_cast<const arrow::LargeListArray&>(*states[0]);
+    if (lists.length() == 0) return arrow::Status::OK();
+    std::vector<uint32_t> owners;
+    for (int64_t i = 0; i < lists.length(); ++i) {
+      owners.insert(owners.end(), static_cast<size_t>(lists.value_length(i)),
+                    groups[static_cast<size_t>(i)]);
+    }
+    const int64_t begin = lists.value_offset(0);
+    const int64_t end = lists.value_offset(lists.length());
+    return Consume(lists.values()->Slice(begin, end - begin), owners);
+  }
+
+  std::vector<std::shared_ptr<arrow::DataType>> state_types() const override {
+    return {arrow::large_list(options_.input_type)};
+  }
+
+  arrow::Result<arrow::ArrayVector> States() override {
+    std::vector<int64_t> offsets(counts_.size() + 1);
+    for (size_t i = 0; i < counts_.size(); ++i) offsets[i + 1] = offsets[i] + counts_[i];
+    std::vector<int64_t> next = offsets;
+    std::vector<int64_t> rows(owners_.size());
+    for (size_t i = 0; i < owners_.size(); ++i) {
+      rows[static_cast<size_t>(next[owners_[i]]++)] = static_cast<int64_t>(i);
+    }
+    std::shared_ptr<arrow::Array> values;
+    if (values_.empty()) {
+      ARROW_ASSIGN_OR_RAISE(values,
+                            arrow::MakeEmptyArray(options_.input_type, options_.pool));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(values, arrow::Concatenate(values_, options_.pool));
+      ARROW_ASSIGN_OR_RAISE(values,
+                            Gather(values, ToArray(std::move(rows)), options_.pool));
+    }
+    return arrow::ArrayVector{std::make_shared<arrow::LargeListArray>(
+        state_types()[0], static_cast<int64_t>(counts_.size()),
+        arrow::Buffer::FromVector(std::move(offsets)), std::move(values))};
+  }
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    return ToArray(std::move(counts_));
+  }
+  int64_t num_bytes() const override {
+    return pairs_.num_bytes() +
+           static_cast<int64_t>(counts_.capacity() * sizeof(int64_t) +
+                                owners_.capacity() * sizeof(uint32_t));
+  }
+
+ private:
+  arrow::Status ConsumeValid(const std::shared_ptr<arrow::Array>& values,
+                             const std::vector<uint32_t>& groups) {
+    std::vector<int64_t> rows;
+    std::vector<uint32_t> groups_of_rows;
+    ForEachValid(*values, [&](int64_t i) {
+      rows.push_back(i);
+      groups_of_rows.push_back(groups[static_cast<size_t>(i)]);
+    });
+    if (rows.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto valid,
+                          Gather(values, ToArray(std::move(rows)), options_.pool));
+    return Consume(valid, groups_of_rows);
+  }
+
+  const AccumulatorOptions options_;
+  KeyTable pairs_;  // of group and value
+  std::vector<uint32_t> pair_ids_;
+  std::vector<int64_t> counts_;
+  arrow::ArrayVector values_;     // distinct in their group, in order of appearance
+  std::vector<uint32_t> owners_;  // the groups of values_
+};
+
+}  // namespace
+
+MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options) {
+  return std::make_unique<DistinctAccumulator>(options);
+}
+
+}  // namespace xshards::ops

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <arrow/array/array_primitive.h>
+#include <arrow/compute/api_vector.h>
+#include <arrow/compute/expression.h>
+
+#include "ops/batches.h"
+#include "ops/evaluate.h"
+#include "ops/executors.h"
+#include "ops/unary_stream.h"
+
+namespace xshards::ops {
+
+namespace {
+
+class FilterStream final : public UnaryStream {
+ public:
+  FilterStream(FilterNode node, std::unique_ptr<BatchStream> input,
+               OperatorContext& context)
+      : UnaryStream(std::move(input), context),
+        node_(std::move(node)),
+        kept_(context.batch_bytes / 2, context.pool) {}
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    while (!kept_.full()) {
+      ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
+      if (batch == nullptr) break;
+      ARROW_ASSIGN_OR_RAISE(auto kept, Keep(std::move(batch)));
+      if (kept->num_rows() > 0) kept_.Push(std::move(kept));
+    }
+    if (kept_.empty()) return nullptr;
+    return kept_.Take();
+  }
+
+ protected:
+  arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
+      const std::shared_ptr<arrow::Schema>& input) override {
+    ARROW_ASSIGN_OR_RAISE(predicate_, node_.predicate.Bind(*input));
+    if (predicate_.type()->id() != arrow::Type::BOOL) {
+      return arrow::Status::TypeError("Expected a predicate that is true or false, but ",
+                                      node_.predicate.ToString(), " is ",
+                                      predicate_.type()->ToString());
+    }
+    return input;
+  }
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep(
+      std::shared_ptr<arrow::RecordBatch> batch) {
+    ARROW_ASSIGN_OR_RAISE(auto mask, Evaluate(predicate_, *batch, &exec_));
+    const auto& selected = static_cast<const arrow::BooleanArray&>(*mask);
+    const int64_t count = selected.true_count();
+    if (count == batch->num_rows()) return batch;
+    if (count == 0) return batch->Slice(0, 0);
+    ARROW_ASSIGN_OR_RAISE(
+        auto kept, arrow::compute::Filter(
+                       batch, mask, arrow::compute::FilterOptions::Defaults(), &exec_));
+    return kept.record_batch();
+  }
+
+  const FilterNode node_;
+  arrow::compute::Expression predicate_;
+  BatchCoalescer kept_;
+};
+
+}  // namespace
+
+OpenedNode OpenFilter(const PlanNode& node, BatchStreams inputs,
+                      OperatorContext& context) {
+  return OpenUnary<FilterStream, FilterNode>(node, std::move(inputs), context);
+}
+
+}  // namespace xshards::ops

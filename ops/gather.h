@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+namespace xshards::ops {
+
+/// Row numbers as an array; a negative number stands for a row of nulls.
+arrow::Result<std::shared_ptr<arrow::Array>> RowsOrNull(std::vector<int64_t> rows,
+                                                        arrow::MemoryPool* pool);
+
+/// The values at the given rows, in their order; null where the row number is null. Row
+/// numbers are not checked.
+arrow::Result<std::shared_ptr<arrow::Array>> Gather(
+    const std::shared_ptr<arrow::Array>& values,
+    const std::shared_ptr<arrow::Array>& rows, arrow::MemoryPool* pool);
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Gather(
+    const std::shared_ptr<arrow::RecordBatch>& batch,
+    const std::shared_ptr<arrow::Array>& rows, arrow::MemoryPool* pool);
+
+}  // namespace xshards::ops

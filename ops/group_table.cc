@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/group_table.h"
+
+#include <utility>
+
+#include <arrow/array/concatenate.h>
+
+#include "ops/gather.h"
+#include "ops/key_columns.h"
+#include "ops/key_encoder.h"
+#include "ops/plain_values.h"
+#include "ops/vector_array.h"
+
+namespace xshards::ops {
+
+GroupTable::GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns,
+                       arrow::MemoryPool* pool)
+    : keys_(std::move(keys)),
+      columns_(std::move(columns)),
+      pool_(pool),
+      key_values_(keys_.size()) {}
+
+arrow::Result<std::unique_ptr<GroupTable>> GroupTable::Make(
+    std::vector<int> keys, const std::vector<GroupedColumn>& columns,
+    arrow::MemoryPool* pool) {
+  std::unique_ptr<GroupTable> table(new GroupTable(std::move(keys), columns, pool));
+  for (const auto& column : columns) {
+    ARROW_ASSIGN_OR_RAISE(auto accumulator, MakeAccumulator(column.accumulator));
+    accumulator->Resize(static_cast<size_t>(table->num_groups()));
+    table->accumulators_.push_back(std::move(accumulator));
+  }
+  return table;
+}
+
+int64_t GroupTable::num_groups() const { return keys_.empty() ? 1 : table_.size(); }
+
+int64_t GroupTable::num_bytes() const {
+  int64_t bytes = table_.num_bytes();
+  for (const auto& accumulator : accumulators_) bytes += accumulator->num_bytes();
+  return bytes;
+}
+
+arrow::Status GroupTable::FindGroups(const arrow::RecordBatch& batch) {
+  if (keys_.empty()) {
+    groups_.assign(static_cast<size_t>(batch.num_rows()), 0);
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(batch, keys_, pool_));
+  ARROW_ASSIGN_OR_RAISE(auto keys, EncodeKeys(columns, batch.num_rows(), pool_));
+  std::vector<int64_t> new_rows;
+  ARROW_RETURN_NOT_OK(table_.Insert(keys, &groups_, &new_rows));
+  if (new_rows.empty()) return arrow::Status::OK();
+  const auto rows = ToArray(std::move(new_rows));
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto values, Gather(batch.column(keys_[i]), rows, pool_));
+    key_values_[i].push_back(std::move(values));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
+  if (batch.num_rows() == 0) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(FindGroups(batch));
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    Accumulator& accumulator = *accumulators_[i];
+    accumulator.Resize(static_cast<size_t>(num_groups()));
+    if (!columns_[i].states.empty()) {
+      arrow::ArrayVector states;
+      for (int column : columns_[i].states) states.push_back(batch.column(column));
+      ARROW_RETURN_NOT_OK(accumulator.Merge(states, groups_));
+      continue;
+    }
+    std::shared_ptr<arrow::Array> values;
+    if (columns_[i].value >= 0) {
+      ARROW_ASSIGN_OR_RAISE(values, PlainValues(batch.column(columns_[i].value), pool_));
+    }
+    ARROW_RETURN_NOT_OK(accumulator.Consume(values, groups_));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<arrow::ArrayVector> GroupTable::Finish() {
+  arrow::ArrayVector columns;
+  for (auto& chunks : key_values_) {
+    ARROW_ASSIGN_OR_RAISE(auto values, arrow::Concatenate(chunks, pool_));
+    chunks.clear();
+    columns.push_back(std::move(values));
+  }
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].accumulator.gives_states) {
+      ARROW_ASSIGN_OR_RAISE(auto states, accumulators_[i]->States());
+      for (auto& state : states) columns.push_back(std::move(state));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(auto result, accumulators_[i]->Finish());
+      columns.push_back(std::move(result));
+    }
+    accumulators_[i].reset();
+  }
+  return columns;
+}
+
+}  // namespace xshards::ops

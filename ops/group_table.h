@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "ops/accumulator.h"
+#include "ops/key_table.h"
+
+namespace xshards::ops {
+
+/// One aggregate, with its columns found.
+struct GroupedColumn {
+  AccumulatorOptions accumulator;
+  int value = -1;           // the column of values; -1: rows are counted
+  std::vector<int> states;  // or the columns of states to merge
+};
+
+/// The groups of a partition: their keys, in order of first appearance, and the state of
+/// every aggregate.
+class GroupTable {
+ public:
+  /// `keys` and the positions in `columns` are those of the batches. Without keys there
+  /// is exactly one group.
+  static arrow::Result<std::unique_ptr<GroupTable>> Make(
+      std::vector<int> keys, const std::vector<GroupedColumn>& columns,
+      arrow::MemoryPool* pool);
+
+  arrow::Status Consume(const arrow::RecordBatch& batch);
+  /// The keys' columns, then those of every aggregate: its states or its result.
+  /// Called once, when there is a group.
+  arrow::Result<arrow::ArrayVector> Finish();
+
+  int64_t num_groups() const;
+  /// Memory it holds outside the pool.
+  int64_t num_bytes() const;
+
+ private:
+  GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns,
+             arrow::MemoryPool* pool);
+  arrow::Status FindGroups(const arrow::RecordBatch& batch);
+
+  const std::vector<int> keys_;
+  const std::vector<GroupedColumn> columns_;
+  arrow::MemoryPool* const pool_;
+  KeyTable table_;
+  std::vector<arrow::ArrayVector> key_values_;  // by key: of the groups, in order
+  std::vector<std::unique_ptr<Accumulator>> accumulators_;
+  std::vector<uint32_t> groups_;  // of the rows of the current batch
+};
+
+}  // namespace xshards::ops

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+namespace xshards::ops {
+
+/// The positions of columns. KeyError names one that is not there, or there twice, and
+/// lists those there are.
+arrow::Result<std::vector<int>> FindColumns(const arrow::Schema& schema,
+                                            const std::vector<std::string>& names);
+
+/// Bring a column to a type that VisitKeyValues reads: dictionaries and run-end encodings
+/// are decoded; structs, lists and maps become the bytes of their encoding, so that they
+/// are equal exactly if their values are. Zero copy for plain types. NotImplemented names
+/// a type that cannot be a key.
+arrow::Result<std::shared_ptr<arrow::Array>> KeyColumn(
+    const std::shared_ptr<arrow::Array>& column, arrow::MemoryPool* pool);
+
+/// KeyColumn of several columns of a batch.
+arrow::Result<arrow::ArrayVector> KeyColumns(const arrow::RecordBatch& batch,
+                                             const std::vector<int>& positions,
+                                             arrow::MemoryPool* pool);
+
+}  // namespace xshards::ops

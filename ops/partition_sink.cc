@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <arrow/record_batch.h>
+
+#include "ops/batches.h"
+#include "ops/executors.h"
+#include "ops/hash_partition.h"
+#include "ops/range_partition.h"
+#include "ops/scatter.h"
+
+namespace xshards::ops {
+
+namespace {
+
+/// Writes to the destinations of one exchange.
+class DestinationWriter {
+ public:
+  explicit DestinationWriter(BlockWriter& out) : out_(out) {}
+
+  arrow::Status Append(int32_t destination, std::shared_ptr<arrow::RecordBatch> rows) {
+    wrote_first_ |= destination == 0;
+    return out_.Append(destination, std::move(rows));
+  }
+
+  /// Give the first destination at least an empty batch, so that the schema survives.
+  arrow::Status Finish(const std::shared_ptr<arrow::Schema>& schema,
+                       arrow::MemoryPool* pool) {
+    if (wrote_first_ || schema == nullptr) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto nothing, arrow::RecordBatch::MakeEmpty(schema, pool));
+    return Append(0, std::move(nothing));
+  }
+
+ private:
+  BlockWriter& out_;
+  bool wrote_first_ = false;
+};
+
+/// Decides where the rows of one batch after the other go.
+class Router {
+ public:
+  virtual ~Router() = default;
+  virtual arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) = 0;
+  virtual arrow::Status Finish() { return arrow::Status::OK(); }
+};
+
+class GatherRouter final : public Router {
+ public:
+  explicit GatherRouter(DestinationWriter& out) : out_(out) {}
+
+  arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
+    return out_.Append(0, std::move(batch));
+  }
+
+ private:
+  DestinationWriter& out_;
+};
+
+/// Cuts the whole into ranges whose lengths differ by at most one, the longer ones
+/// first. Slices, so nothing is copied.
+class BalancedRouter final : public Router {
+ public:
+  BalancedRouter(const SinkSpec& spec, DestinationWriter& out)
+      : out_(out),
+        short_length_(spec.total_rows / spec.num_partitions),
+        num_longer_(spec.total_rows % spec.num_partitions),
+        total_rows_(spec.total_rows),
+        row_(spec.first_row) {}
+
+  arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
+    if (row_ + batch->num_rows() > total_rows_) {
+      return arrow::Status::Invalid("Expected at most ", total_rows_,
+                                    " rows in all, but there is a row ",
+                                    row_ + batch->num_rows());
+    }
+    for (int64_t at = 0; at < batch->num_rows();) {
+      const int64_t destination = DestinationOf(row_);
+      const int64_t count =
+          std::min(batch->num_rows() - at, BeginOf(destination + 1) - row_);
+      ARROW_RETURN_NOT_OK(
+          out_.Append(static_cast<int32_t>(destination), batch->Slice(at, count)));
+      at += count;
+      row_ += count;
+    }
+    return arrow::Status::OK();
+  }
+
+ private:
+  int64_t BeginOf(int64_t destination) const {
+    return destination * short_length_ + std::min(destination, num_longer_);
+  }
+  int64_t DestinationOf(int64_t row) const {
+    const int64_t in_longer = num_longer_ * (short_length_ + 1);
+    if (row < in_longer) return row / (short_length_ + 1);
+    return num_longer_ + (row - in_longer) / short_length_;
+  }
+
+  DestinationWriter& out_;
+  const int64_t short_length_;
+  const int64_t num_longer_;  // ranges of short_length_ + 1 rows
+  const int64_t total_rows_;
+  int64_t row_;  // position of the next row in the whole
+};
+
+/// Sends rows by the value of their keys. Gathers input first, so that the pieces for
+/// many destinations are not tiny.
+class KeyRouter final : public Router {
+ public:
+  KeyRouter(const SinkSpec& spec, DestinationWriter& out, OperatorContext& context)
+      : spec_(spec),
+        out_(out),
+        context_(context),
+        pending_(4 * context.batch_bytes, context.pool) {}
+
+  arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
+    pending_.Push(std::move(batch));
+    const MemoryBudget* budget = context_.storage.budget;
+    const bool is_tight = budget != nullptr && budget->over_high_mark();
+    return pending_.full() || is_tight ? Flush() : arrow::Status::OK();
+  }
+
+  arrow::Status Finish() override {
+    return pending_.empty() ? arrow::Status::OK() : Flush();
+  }
+
+ private:
+  arrow::Status Flush() {
+    ARROW_ASSIGN_OR_RAISE(auto batch, pending_.Take());
+    ARROW_ASSIGN_OR_RAISE(auto destinations, Destinations(*batch));
+    ARROW_ASSIGN_OR_RAISE(
+        auto pieces, Scatter(batch, destinations, spec_.num_partitions, context_.pool));
+    batch = nullptr;
+    for (size_t d = 0; d < pieces.size(); ++d) {
+      if (pieces[d] == nullptr) continue;
+      ARROW_RETURN_NOT_OK(out_.Append(static_cast<int32_t>(d), std::move(pieces[d])));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<std::vector<int32_t>> Destinations(const arrow::RecordBatch& batch) {
+    if (spec_.mode == ExchangeMode::kHash) {
+      return HashDestinations(batch, spec_.keys, spec_.num_partitions, context_.pool);
+    }
+    return RangeDestinations(batch, spec_.sort_keys, spec_.nulls_first, *spec_.boundaries,
+                             context_.pool);
+  }
+
+  const SinkSpec& spec_;
+  DestinationWriter& out_;
+  OperatorContext& context_;
+  BatchCoalescer pending_;
+};
+
+arrow::Status Validate(const SinkSpec& spec) {
+  if (spec.num_partitions < 1) {
+    return arrow::Status::Invalid("Expected 1 or more partitions, not ",
+                                  spec.num_partitions);
+  }
+  if (spec.mode == ExchangeMode::kRange &&
+      (spec.boundaries == nullptr ||
+       spec.boundaries->num_rows() >= spec.num_partitions)) {
+    return arrow::Status::Invalid(
+        "Expected fewer boundaries than the ", spec.num_partitions, " partitions, not ",
+        spec.boundaries == nullptr ? "none"
+                                   : std::to_string(spec.boundaries->num_rows()));
+  }
+  return arrow::Status::OK();
+}
+
+std::unique_ptr<Router> MakeRouter(const SinkSpec& spec, DestinationWriter& out,
+                                   OperatorContext& context) {
+  switch (spec.mode) {
+    case ExchangeMode::kHash:
+    case ExchangeMode::kRange:
+      return std::make_unique<KeyRouter>(spec, out, context);
+    case ExchangeMode::kRoundRobin:
+      return std::make_unique<BalancedRouter>(spec, out);
+    case ExchangeMode::kGather:
+      break;
+  }
+  return std::make_unique<GatherRouter>(out);
+}
+
+}  // namespace
+
+arrow::Status RunPartitionSink(const SinkSpec& spec, BatchStream& input, BlockWriter& out,
+                               OperatorContext& context) {
+  ARROW_RETURN_NOT_OK(Validate(spec));
+  DestinationWriter writer(out);
+  const auto router = MakeRouter(spec, writer, context);
+  std::shared_ptr<arrow::Schema> schema = input.schema();
+  while (true) {
+    ARROW_RETURN_NOT_OK(context.stop.Poll());
+    ARROW_ASSIGN_OR_RAISE(auto batch, input.Next());
+    if (batch == nullptr) break;
+    if (schema == nullptr) schema = batch->schema();
+    if (batch->num_rows() == 0) continue;
+    ARROW_RETURN_NOT_OK(router->Push(std::move(batch)));
+  }
+  ARROW_RETURN_NOT_OK(router->Finish());
+  return writer.Finish(schema != nullptr ? schema : input.schema(), context.pool);
+}
+
+}  // namespace xshards::ops

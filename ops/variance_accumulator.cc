@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <utility>
+
+#include "ops/accumulator.h"
+#include "ops/numeric_values.h"
+#include "ops/vector_array.h"
+
+namespace xshards::ops {
+
+namespace {
+
+/// The count, the mean and the sum of squared distances from it: updated and merged
+/// without the cancellation that sums of squares suffer from.
+struct Moments {
+  int64_t count = 0;
+  double mean = 0;
+  double m2 = 0;
+
+  void Add(double value) {
+    ++count;
+    const double distance = value - mean;
+    mean += distance / static_cast<double>(count);
+    m2 += distance * (value - mean);
+  }
+
+  void Merge(const Moments& other) {
+    if (other.count == 0) return;
+    const auto total = static_cast<double>(count + other.count);
+    const double distance = other.mean - mean;
+    const double share = static_cast<double>(other.count) / total;
+    m2 += other.m2 + distance * distance * static_cast<double>(count) * share;
+    mean += distance * share;
+    count += other.count;
+  }
+};
+
+/// variance and stddev, of a sample or (_pop) of the whole: missing where there are too
+/// few values.
+class VarianceAccumulator final : public Accumulator {
+ public:
+  explicit VarianceAccumulator(AccumulatorOptions options)
+      : options_(std::move(options)),
+        is_root_(options_.function.starts_with("stddev")),
+        freedom_lost_(options_.function.ends_with("_pop") ? 0 : 1) {}
+
+  void Resize(size_t num_groups) override { groups_.resize(num_groups); }
+
+  arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
+                        const std::vector<uint32_t>& groups) override {
+    ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<double>(values, options_.pool));
+    const double* raw = numbers->raw_values();
+    ForEachValid(*numbers,
+                 [&](int64_t i) { groups_[groups[static_cast<size_t>(i)]].Add(raw[i]); });
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Merge(const arrow::ArrayVector& states,
+                      const std::vector<uint32_t>& groups) override {
+    const auto& counts = static_cast<const arrow::Int64Array&>(*states[0]);
+    const auto& means = static_cast<const arrow::DoubleArray&>(*states[1]);
+    const auto& m2s = static_cast<const arrow::DoubleArray&>(*states[2]);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const auto row = static_cast<int64_t>(i);
+      groups_[groups[i]].Merge({counts.Value(row), means.Value(row), m2s.Value(row)});
+    }
+    return arrow::Status::OK();
+  }
+
+  std::vector<std::shared_ptr<arrow::DataType>> state_types() const override {
+    return {arrow::int64(), arrow::float64(), arrow::float64()};
+  }
+  arrow::Result<arrow::ArrayVector> States() override {
+    std::vector<int64_t> counts;
+    std::vector<double> means;
+    std::vector<double> m2s;
+    for (const Moments& group : groups_) {
+      counts.push_back(group.count);
+      means.push_back(group.mean);
+      m2s.push_back(group.m2);
+    }
+    return arrow::ArrayVector{ToArray(std::move(counts)), ToArray(std::move(means)),
+                              ToArray(std::move(m2s))};
+  }
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    std::vector<double> results;
+    for (const Moments& group : groups_) {
+      const double variance = group.m2 / static_cast<double>(group.count - freedom_lost_);
+      results.push_back(is_root_ ? std::sqrt(variance) : variance);
+    }
+    ARROW_ASSIGN_OR_RAISE(
+        auto result, ToArray(
+                         std::move(results),
+                         [this](size_t i) { return groups_[i].count <= freedom_lost_; },
+                         options_.pool));
+    return arrow::compute::Cast(*result, options_.output_type,
+                                arrow::compute::CastOptions::Unsafe());
+  }
+  int64_t num_bytes() const override {
+    return static_cast<int64_t>(groups_.capacity() * sizeof(Moments));
+  }
+
+ private:
+  const AccumulatorOptions options_;
+  const bool is_root_;
+  const int64_t freedom_lost_;
+  std::vector<Moments> groups_;
+};
+
+}  // namespace
+
+MadeAccumulator MakeVarianceAccumulator(const AccumulatorOptions& options) {
+  return std::make_unique<VarianceAccumulator>(options);
+}
+
+}  // namespace xshards::ops

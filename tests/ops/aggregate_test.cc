@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "tests/ops/operator_fixture.h"
+
+namespace xshards::ops {
+namespace {
+
+using arrow::int64;
+
+/// All functions over a column, named by themselves.
+const std::vector<std::string> kFunctions = {
+    "sum",        "mean",     "avg",     "min",   "max",  "count",  "stddev",
+    "stddev_pop", "variance", "var_pop", "first", "last", "nunique"};
+
+std::vector<Aggregate> All(const std::string& column) {
+  std::vector<Aggregate> aggregates;
+  for (const auto& function : kFunctions) {
+    aggregates.push_back({function, column, function});
+  }
+  return aggregates;
+}
+
+class AggregateTest : public OperatorTest {
+ protected:
+  /// Aggregate each part on its own, then merge the states, as an exchange would bring
+  /// them together.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> RunInTwoPhases(
+      AggregateNode node, const arrow::RecordBatchVector& parts) {
+    ARROW_ASSIGN_OR_RAISE(auto complete, Open(node, {parts}));
+    arrow::RecordBatchVector states;
+    for (const auto& part : parts) {
+      node.phase = AggregatePhase::kPartial;
+      ARROW_ASSIGN_OR_RAISE(auto state, RunToBatch(node, {Cut(part, 50)}));
+      states.push_back(std::move(state));
+    }
+    node.phase = AggregatePhase::kFinal;
+    node.schema = complete->schema();
+    return RunToBatch(node, {states});
+  }
+
+  /// The same by one phase and by two.
+  std::shared_ptr<arrow::RecordBatch> Both(
+      const AggregateNode& node, const std::shared_ptr<arrow::RecordBatch>& batch) {
+    const auto complete = Get(RunToBatch(node, {Cut(batch, 3)}));
+    ExpectBatch(Get(RunInTwoPhases(node, Cut(batch, 2))), complete);
+    return complete;
+  }
+};
+
+TEST_F(AggregateTest, KeepsMissingKeysAsOneGroupInOrderOfAppearance) {
+  const auto batch = Batch({{"k", arrow::float64(), "[2, NaN, -0.0, null, 2, 0.0]"},
+                            {"v", int64(), "[1, 2, 3, 4, 5, 6]"}});
+  const auto out = Both({.keys = {"k"}, .aggregates = {{"sum", "v", "s"}}}, batch);
+  ASSERT_EQ(out->num_rows(), 3);
+  ExpectArray(out->column(1), Json(int64(), "[6, 6, 9]"));
+  EXPECT_EQ(out->schema()->field_names(), (std::vector<std::string>{"k", "s"}));
+}
+
+TEST_F(AggregateTest, CountsRowsAndValues) {
+  const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a", "b", "a", "a"])"},
+                            {"v", arrow::float32(), "[1, null, NaN, 4]"}});
+  const auto out = Both(
+      {.keys = {"k"}, .aggregates = {{"count", "*", "rows"}, {"count", "v", "values"}}},
+      batch);
+  ExpectBatch(out, Batch({{"k", arrow::large_utf8(), R"(["a", "b"])"},
+                          {"rows", int64(), "[3, 1]"},
+                          {"values", int64(), "[2, 0]"}}));
+}
+
+TEST_F(AggregateTest, GivesDistinctKeysWithoutAggregates) {
+  const auto batch = Batch({{"a", arrow::int8(), "[1, 1, 2, null, null]"},
+                            {"b", arrow::utf8(), R"(["x", "x", "x", null, null])"}});
+  ExpectBatch(Both({.keys = {"b", "a"}}, batch),
+              Batch({{"b", arrow::utf8(), R"(["x", "x", null])"},
+                     {"a", arrow::int8(), "[1, 2, null]"}}));
+  ExpectBatch(Both({.all_columns = true}, batch),
+              Batch({{"a", arrow::int8(), "[1, 2, null]"},
+                     {"b", arrow::utf8(), R"(["x", "x", null])"}}));
+}
+
+TEST_F(AggregateTest, GivesOneRowWithoutKeysEvenOfNothing) {
+  const auto batch = Batch({{"v", int64(), "[3, null, 4]"}});
+  const AggregateNode node{.aggregates = {{"sum", "v", "s"}, {"mean", "v", "m"}}};
+  ExpectBatch(Both(node, batch),
+              Batch({{"s", int64(), "[7]"}, {"m", arrow::float64(), "[3.5]"}}));
+  ExpectBatch(Both(node, batch->Slice(0, 0)),
+              Batch({{"s", int64(), "[0]"}, {"m", arrow::float64(), "[null]"}}));
+}
+
+TEST_F(AggregateTest, GivesNoGroupsOfNoRows) {
+  const auto batch = Batch({{"k", int64(), "[]"}, {"v", arrow::float32(), "[]"}});
+  const auto out = Both({.keys = {"k"}, .aggregates = All("v")}, batch);
+  EXPECT_EQ(out->num_rows(), 0);
+  EXPECT_EQ(out->num_columns(), 14);
+}
+
+TEST_F(AggregateTest, GivesTheTypesOfPandas) {
+  const std::vector<std::pair<std::shared_ptr<arrow::DataType>, std::vector<std::string>>>
+      cases = {{arrow::int8(), {"int64", "double", "int8"}},
+               {arrow::uint16(), {"uint64", "double", "uint16"}},
+               {arrow::boolean(), {"int64", "double", "bool"}},
+               {arrow::float32(), {"float", "float", "float"}},
+               {arrow::float64(), {"double", "double", "double"}},
+               {arrow::null(), {"double", "double", "null"}}};
+  for (const auto& [type, expected] : cases) {
+    const auto values = Get(arrow::MakeArrayOfNull(type, 2));
+    const auto out = Both({.keys = {"k"}, .aggregates = All("v")},
+                          Batch({{"k", Json(int64(), "[1, 1]")}, {"v", values}}));
+    const auto type_of = [&](const char* name) {
+      return out->GetColumnByName(name)->type()->ToString();
+    };
+    EXPECT_EQ(type_of("sum"), expected[0]);
+    EXPECT_EQ(type_of("mean"), expected[1]);
+    EXPECT_EQ(type_of("stddev"), expected[1]);
+    EXPECT_EQ(type_of("min"), expected[2]);
+    EXPECT_EQ(type_of("last"), expected[2]);
+    EXPECT_EQ(type_of("nunique"), "int64");
+    // All values are missing: their sum is 0, their count too, nothing else is there.
+    EXPECT_EQ(Get(out->GetColumnByName("sum")->GetScalar(0))->ToString(), "0");
+    EXPECT_EQ(Get(out->GetColumnByName("nunique")->GetScalar(0))->ToString(), "0");
+    for (const char* name :
+         {"mean", "min", "max", "first", "last", "variance", "var_pop"}) {
+      EXPECT_EQ(out->GetColumnByName(name)->null_count(), 1) << name;
+    }
+  }
+}
+
+TEST_F(AggregateTest, PicksExtremesOfAnyOrderedType) {
+  const std::vector<std::pair<std::shared_ptr<arrow::DataType>, std::string>> cases = {
+      {arrow::large_utf8(), R"(["b", "ab", null, "é", ""])"},
+      {arrow::utf8(), R"(["b", "ab", null, "é", ""])"},
+      {arrow::binary(), R"(["b", "ab", null, "z", ""])"},
+      {arrow::boolean(), "[true, true, null, true, false]"},
+      {arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"), "[5, 4, null, 9, -1]"},
+      {arrow::date32(), "[5, 4, null, 9, -1]"},
+      {arrow::uint64(), "[5, 4, null, 18446744073709551615, 0]"},
+      {arrow::decimal128(10, 2), R"(["5.00", "4.00", null, "9.10", "-1.00"])"}};
+  for (const auto& [type, json] : cases) {
+    const auto values = Json(type, json);
+    const auto out = Both({.aggregates = {{"min", "v", "min"}, {"max", "v", "max"}}},
+                          Batch({{"v", values}}));
+    ExpectArray(out->column(0), values->Slice(4, 1));
+    const bool is_bool = type->id() == arrow::Type::BOOL;
+    ExpectArray(out->column(1), values->Slice(is_bool ? 0 : 3, 1));
+  }
+}
+
+TEST_F(AggregateTest, PicksFirstAndLastOfAnyType) {
+  const auto values = Json(arrow::list(arrow::int64()), "[null, [1], [2, 3], null, []]");
+  const auto batch = Batch({{"k", Json(int64(), "[1, 2, 1, 1, 2]")}, {"v", values}});
+  const auto out = Both(
+      {.keys = {"k"}, .aggregates = {{"first", "v", "f"}, {"last", "v", "l"}}}, batch);
+  ExpectArray(out->column(1), Json(arrow::list(arrow::int64()), "[[2, 3], [1]]"));
+  ExpectArray(out->column(2), Json(arrow::list(arrow::int64()), "[[2, 3], []]"));
+}
+
+TEST_F(AggregateTest, TreatsDictionariesAsTheirValues) {
+  const auto type = arrow::dictionary(arrow::int32(), arrow::large_utf8());
+  const auto batch = Batch(
+      {{"k", type, R"(["x", "y", "x", null])"}, {"v", type, R"(["b", "q", "a", "c"])"}});
+  const auto out = Get(RunInTwoPhases(
+      {.keys = {"k"}, .aggregates = {{"min", "v", "min"}, {"nunique", "v", "n"}}},
+      {batch, batch}));
+  ExpectArray(out->column(1), Json(arrow::large_utf8(), R"(["a", "q", "c"])"));
+  ExpectArray(out->column(2), Json(int64(), "[2, 1, 1]"));
+}
+
+TEST_F(AggregateTest, WrapsIntegerSumsAround) {
+  const auto batch = Batch({{"v", int64(), "[9223372036854775807, 2]"}});
+  ExpectArray(Both({.aggregates = {{"sum", "v", "s"}}}, batch)->column(0),
+              Json(int64(), "[-9223372036854775807]"));
+}
+
+TEST_F(AggregateTest, KeepsTheVarianceOfLargeCloseNumbers) {
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(1e9 + i % 2);
+  const auto out = Get(RunInTwoPhases({.aggregates = {{"var_pop", "v", "v"}}},
+                                      Cut(Batch({{"v", Column(values)}}), 99)));
+  EXPECT_NEAR(static_cast<const arrow::DoubleArray&>(*out->column(0)).Value(0), 0.25,
+              1e-9);
+}
+
+TEST_F(AggregateTest, AgreesWithALoopOverRandomGroups) {
+  std::mt19937 random(41);
+  struct Group {
+    std::vector<double> values;  // not missing, in order
+    int64_t rows = 0;
+  };
+  std::map<std::optional<int64_t>, Group> groups;
+  std::vector<std::optional<int64_t>> order;
+  std::vector<int32_t> keys;
+  std::vector<bool> key_valid;
+  std::vector<double> values;
+  for (int i = 0; i < 20000; ++i) {
+    std::optional<int64_t> key;
+    if (random() % 50 != 0) key = static_cast<int64_t>(random() % 700) - 350;
+    const bool missing = random() % 6 == 0;
+    const double value = static_cast<double>(random() % 2001) / 8 - 125;
+    keys.push_back(static_cast<int32_t>(key.value_or(0)));
+    key_valid.push_back(key.has_value());
+    values.push_back(missing ? std::nan("") : value);
+    if (!groups.contains(key)) order.push_back(key);
+    ++groups[key].rows;
+    if (!missing) groups[key].values.push_back(value);
+  }
+  const auto batch = Batch({{"k", Column(keys, key_valid)}, {"v", Column(values)}});
+  AggregateNode node{.keys = {"k"}, .aggregates = All("v")};
+  node.aggregates.push_back({"count", "*", "rows"});
+
+  // A tiny batch size makes the partial phase give its groups out again and again.
+  for (int64_t batch_bytes : {int64_t{1} << 22, int64_t{512}}) {
+    context_.batch_bytes = batch_bytes;
+    for (const auto& out : {Get(RunToBatch(node, {Cut(batch, 777)})),
+                            Get(RunInTwoPhases(node, Cut(batch, 3333)))}) {
+      ASSERT_EQ(out->num_rows(), static_cast<int64_t>(order.size()));
+      for (size_t i = 0; i < order.size(); ++i) {
+        const auto row = static_cast<int64_t>(i);
+        const auto& key = static_cast<const arrow::Int32Array&>(*out->column(0));
+        ASSERT_EQ(key.IsValid(row), order[i].has_value());
+        if (order[i]) {
+          ASSERT_EQ(key.Value(row), *order[i]);
+        }
+        const Group& group = groups[order[i]];
+        const auto n = static_cast<double>(group.values.size());
+        double sum = 0;
+        for (double value : group.values) sum += value;
+        double m2 = 0;
+        for (double value : group.values) m2 += (value - sum / n) * (value - sum / n);
+        const auto real = [&](const char* name) {
+          return static_cast<const arrow::DoubleArray&>(*out->GetColumnByName(name))
+              .Value(row);
+        };
+        const auto integer = [&](const char* name) {
+          return static_cast<const arrow::Int64Array&>(*out->GetColumnByName(name))
+              .Value(row);
+        };
+        EXPECT_DOUBLE_EQ(real("sum"), sum);
+        EXPECT_DOUBLE_EQ(real("mean"), sum / n);
+        EXPECT_DOUBLE_EQ(real("avg"), sum / n);
+        EXPECT_EQ(real("min"),
+                  *std::min_element(group.values.begin(), group.values.end()));
+        EXPECT_EQ(real("max"),
+                  *std::max_element(group.values.begin(), group.values.end()));
+        EXPECT_EQ(real("first"), group.values.front());
+        EXPECT_EQ(real("last"), group.values.back());
+        EXPECT_NEAR(real("variance"), m2 / (n - 1), 1e-7);
+        EXPECT_NEAR(real("var_pop"), m2 / n, 1e-7);
+        EXPECT_NEAR(real("stddev"), std::sqrt(m2 / (n - 1)), 1e-7);
+        EXPECT_NEAR(real("stddev_pop"), std::sqrt(m2 / n), 1e-7);
+        EXPECT_EQ(integer("count"), static_cast<int64_t>(group.values.size()));
+        EXPECT_EQ(integer("rows"), group.rows);
+        EXPECT_EQ(integer("nunique"),
+                  static_cast<int64_t>(
+                      std::set<double>(group.values.begin(), group.values.end()).size()));
+      }
+    }
+  }
+}
+
+TEST_F(AggregateTest, HasNoSampleVarianceOfOneValue) {
+  const auto batch = Batch({{"v", int64(), "[7]"}});
+  ExpectBatch(
+      Both({.aggregates = {{"stddev", "v", "s"}, {"stddev_pop", "v", "p"}}}, batch),
+      Batch({{"s", arrow::float64(), "[null]"}, {"p", arrow::float64(), "[0]"}}));
+}
+
+TEST_F(AggregateTest, GivesItsMemoryBack) {
+  const int64_t before = budget_.used();
+  {
+    const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a", "b"])"}});
+    const auto stream = Get(Open(AggregateNode{.keys = {"k"}}, {{batch}}));
+    ASSERT_OK(stream->Next());
+  }
+  EXPECT_EQ(budget_.used(), before);
+}
+
+TEST_F(AggregateTest, SaysWhatIsWrong) {
+  const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a"])"}});
+  EXPECT_FAILS(KeyError, "nope", Open(AggregateNode{.keys = {"nope"}}, {{batch}}));
+  EXPECT_FAILS(KeyError, "nope",
+               Open(AggregateNode{.aggregates = {{"sum", "nope", "s"}}}, {{batch}}));
+  EXPECT_FAILS(TypeError, "'k'",
+               Open(AggregateNode{.aggregates = {{"sum", "k", "s"}}}, {{batch}}));
+  EXPECT_FAILS(Invalid, "median",
+               Open(AggregateNode{.aggregates = {{"median", "k", "s"}}}, {{batch}}));
+  EXPECT_FAILS(Invalid, "partial states",
+               Open(AggregateNode{.aggregates = {{"min", "k", "s"}},
+                                  .phase = AggregatePhase::kFinal},
+                    {{batch}}));
+}
+
+TEST_F(AggregateTest, LearnsALateSchema) {
+  const auto batch = Batch({{"k", int64(), "[1, 1]"}});
+  const auto stream = Get(OpenLate(
+      AggregateNode{.keys = {"k"}, .aggregates = {{"count", "*", "n"}}}, {{batch}}));
+  EXPECT_EQ(stream->schema(), nullptr);
+  ExpectBatch(Get(ReadAll(*stream)).at(0),
+              Batch({{"k", int64(), "[1]"}, {"n", int64(), "[2]"}}));
+}
+
+}  // namespace
+}  // namespace xshards::ops
