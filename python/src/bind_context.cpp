@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "python/src/bindings.h"
+#include "python/src/process_runner.h"
+#include "python/src/status_exception.h"
+#include "xshards/context.h"
+
+namespace xshards::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::shared_ptr<Context> MakeContext(int cores, int64_t memory_bytes,
+                                     std::string spill_directory, py::object dispatcher) {
+  ContextOptions options;
+  options.cores = cores;
+  options.memory_bytes = memory_bytes;
+  options.spill_directory = std::move(spill_directory);
+  options.python_runner = std::make_shared<ProcessRunner>(std::move(dispatcher));
+  return Unwrap([&] {
+    py::gil_scoped_release release;
+    return Context::Make(std::move(options));
+  }());
+}
+
+py::dict Describe(const StageProfile& stage) {
+  py::dict described;
+  described["label"] = stage.label;
+  described["runner"] = stage.runner;
+  described["partitions"] = stage.num_fragments;
+  described["rows_read"] = stage.metrics.rows_read;
+  described["bytes_read"] = stage.metrics.bytes_read;
+  described["row_groups_skipped"] = stage.metrics.row_groups_skipped;
+  described["rows_out"] = stage.metrics.rows_out;
+  described["bytes_out"] = stage.metrics.bytes_out;
+  described["seconds"] = stage.wall_seconds;
+  described["busy_seconds"] = stage.metrics.seconds;
+  described["spilled_bytes"] = stage.spilled_bytes;
+  return described;
+}
+
+}  // namespace
+
+void BindContext(py::module_& module) {
+  py::class_<Context, std::shared_ptr<Context>>(module, "Context")
+      .def_static("make", &MakeContext)
+      .def_property_readonly("cores", &Context::cores)
+      .def_property_readonly("memory_bytes", &Context::memory_bytes)
+      .def_property_readonly("spill_directory", &Context::spill_directory)
+      .def_property_readonly("used_bytes",
+                             [](Context& self) { return self.budget().used(); })
+      .def_property_readonly("peak_bytes",
+                             [](Context& self) { return self.budget().peak(); })
+      .def("last_profile",
+           [](const Context& self) {
+             const Profile profile = self.last_profile();
+             py::list stages;
+             for (const StageProfile& stage : profile.stages) {
+               stages.append(Describe(stage));
+             }
+             return py::make_tuple(stages, profile.wall_seconds);
+           })
+      .def("spill_all", [](Context& self) {
+        Unwrap([&] {
+          py::gil_scoped_release release;
+          return self.SpillAll();
+        }());
+      });
+}
+
+}  // namespace xshards::python

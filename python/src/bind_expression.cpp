@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <arrow/compute/api_scalar.h>
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "python/src/bindings.h"
+#include "python/src/pyarrow_caster.h"
+#include "xshards/expression.h"
+
+namespace xshards::python {
+
+namespace py = pybind11;
+
+void BindExpression(py::module_& module) {
+  py::class_<Expression>(module, "Expression")
+      .def_static("col", [](std::string name) { return col(std::move(name)); })
+      .def_static(
+          "lit",
+          [](std::shared_ptr<arrow::Scalar> value) { return lit(std::move(value)); })
+      .def_static("call",
+                  [](std::string function, std::vector<Expression> arguments) {
+                    return Expression::Call(std::move(function), std::move(arguments));
+                  })
+      .def_static("match",
+                  [](std::string function, Expression text, std::string pattern,
+                     bool ignore_case) {
+                    return Expression::Call(
+                        std::move(function), {std::move(text)},
+                        std::make_shared<arrow::compute::MatchSubstringOptions>(
+                            std::move(pattern), ignore_case));
+                  })
+      .def_static("replace",
+                  [](std::string function, Expression text, std::string pattern,
+                     std::string replacement) {
+                    return Expression::Call(
+                        std::move(function), {std::move(text)},
+                        std::make_shared<arrow::compute::ReplaceSubstringOptions>(
+                            std::move(pattern), std::move(replacement)));
+                  })
+      .def(py::self + py::self)
+      .def(py::self - py::self)
+      .def(py::self * py::self)
+      .def(py::self / py::self)
+      .def(-py::self)
+      .def(py::self == py::self)
+      .def(py::self != py::self)
+      .def(py::self < py::self)
+      .def(py::self <= py::self)
+      .def(py::self > py::self)
+      .def(py::self >= py::self)
+      .def("__and__", [](const Expression& a, const Expression& b) { return a && b; })
+      .def("__or__", [](const Expression& a, const Expression& b) { return a || b; })
+      .def("__invert__", [](const Expression& operand) { return !operand; })
+      .def("is_null", &Expression::IsNull)
+      .def("is_in", &Expression::IsIn)
+      .def("cast", &Expression::Cast)
+      .def("columns", &Expression::Columns)
+      .def("__str__", &Expression::ToString);
+}
+
+}  // namespace xshards::python

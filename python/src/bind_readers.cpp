@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "io/readers.h"
+#include "python/src/action.h"
+#include "python/src/bindings.h"
+
+namespace xshards::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Each reader takes its options as a dict with every key set: readers.py has the names,
+// the defaults and the checks.
+
+template <typename T>
+void Take(const py::dict& from, const char* key, T& to) {
+  to = from[key].cast<T>();
+}
+
+io::CsvOptions CsvOptions(const py::dict& from) {
+  io::CsvOptions options;
+  Take(from, "sep", options.sep);
+  Take(from, "header", options.header);
+  Take(from, "names", options.names);
+  Take(from, "usecols", options.usecols);
+  Take(from, "dtype", options.dtype);
+  Take(from, "quotechar", options.quotechar);
+  Take(from, "escapechar", options.escapechar);
+  Take(from, "comment", options.comment);
+  Take(from, "na_values", options.na_values);
+  Take(from, "skiprows", options.skiprows);
+  Take(from, "nrows", options.nrows);
+  Take(from, "num_partitions", options.split.num_partitions);
+  Take(from, "block_size", options.split.block_size);
+  return options;
+}
+
+io::JsonOptions JsonOptions(const py::dict& from) {
+  io::JsonOptions options;
+  Take(from, "dtype", options.dtype);
+  Take(from, "nrows", options.nrows);
+  Take(from, "num_partitions", options.split.num_partitions);
+  Take(from, "block_size", options.split.block_size);
+  return options;
+}
+
+io::ParquetOptions ParquetOptions(const py::dict& from) {
+  io::ParquetOptions options;
+  Take(from, "columns", options.columns);
+  Take(from, "num_partitions", options.split.num_partitions);
+  Take(from, "block_size", options.split.block_size);
+  return options;
+}
+
+/// Bind a reader; looking at many files takes a while, so it can be interrupted.
+template <typename Read, typename Options>
+void Bind(py::module_& module, const char* name, Read read, Options to_options) {
+  module.def(name, [=](const std::shared_ptr<Context>& context,
+                       std::vector<std::string> paths, const py::dict& options) {
+    return RunAction(*context, py::none(),
+                     [&, converted = to_options(options)](const arrow::StopToken&) {
+                       return read(context, io::Paths(std::move(paths)), converted);
+                     });
+  });
+}
+
+}  // namespace
+
+void BindReaders(py::module_& module) {
+  Bind(module, "read_csv", io::ReadCsv, CsvOptions);
+  Bind(module, "read_json", io::ReadJson, JsonOptions);
+  Bind(module, "read_parquet", io::ReadParquet, ParquetOptions);
+  Bind(module, "read_ipc", io::ReadIpc, ParquetOptions);
+}
+
+}  // namespace xshards::python

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "python/src/action.h"
+#include "python/src/anchor.h"
+#include "python/src/bindings.h"
+#include "python/src/pyarrow_caster.h"
+#include "python/src/status_exception.h"
+#include "xshards/shards.h"
+
+namespace xshards::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Named = std::vector<std::pair<std::string, Expression>>;
+
+XShards GroupBy(const XShards& self, std::vector<std::string> keys,
+                std::vector<std::tuple<std::string, std::string, std::string>> wanted) {
+  std::vector<Aggregate> aggregates;
+  aggregates.reserve(wanted.size());
+  for (auto& [function, column, output] : wanted) {
+    aggregates.push_back({std::move(function), std::move(column), std::move(output)});
+  }
+  return self.GroupBy(std::move(keys), std::move(aggregates));
+}
+
+XShards Sort(const XShards& self, std::vector<std::pair<std::string, bool>> wanted,
+             bool nulls_first) {
+  std::vector<SortKey> keys;
+  keys.reserve(wanted.size());
+  for (auto& [column, ascending] : wanted) keys.push_back({std::move(column), ascending});
+  return self.Sort(std::move(keys), nulls_first);
+}
+
+XShards Join(const XShards& self, const XShards& right, JoinType type,
+             std::vector<std::string> left_keys, std::vector<std::string> right_keys,
+             std::string left_suffix, std::string right_suffix) {
+  return self.Join(right, {.type = type,
+                           .left_keys = std::move(left_keys),
+                           .right_keys = std::move(right_keys),
+                           .left_suffix = std::move(left_suffix),
+                           .right_suffix = std::move(right_suffix)});
+}
+
+XShards TransformPython(const XShards& self, std::string hash, std::string label,
+                        std::string format, std::shared_ptr<arrow::Buffer> pickle) {
+  return self.TransformPython({.function_hash = std::move(hash),
+                               .label = std::move(label),
+                               .format = std::move(format),
+                               .pickle = std::move(pickle)});
+}
+
+/// Each partition's payloads. Where others hold rows, one without any is an empty table.
+arrow::Result<std::vector<std::vector<Payload>>> Collect(const XShards& shards,
+                                                         const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
+  ARROW_ASSIGN_OR_RAISE(const auto schema, UnifySchemas(partitions));
+  std::vector<std::vector<Payload>> loaded;
+  loaded.reserve(partitions.size());
+  for (const Partition& partition : partitions) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
+    ARROW_ASSIGN_OR_RAISE(auto payloads, partition.Load());
+    for (Payload& payload : payloads) payload = Anchor(shards.context(), payload);
+    if (payloads.empty() && schema != nullptr) {
+      payloads.push_back(Payload::Table(schema, {}));
+    }
+    loaded.push_back(std::move(payloads));
+  }
+  return loaded;
+}
+
+void BindActions(py::class_<XShards>& shards) {
+  shards
+      .def("schema",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(*self.context(), on_progress,
+                              [&](const arrow::StopToken&) { return self.schema(); });
+           })
+      .def("num_partitions",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(*self.context(), on_progress, [&](const arrow::StopToken&) {
+               return self.num_partitions();
+             });
+           })
+      .def("explain",
+           [](const XShards& self) {
+             return Unwrap([&] {
+               py::gil_scoped_release release;
+               return self.Explain();
+             }());
+           })
+      .def("collect",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return Collect(self, stop); });
+           })
+      .def("materialize",
+           [](const XShards& self, const py::object& on_progress) {
+             RunAction(*self.context(), on_progress,
+                       [&](const arrow::StopToken& stop) { return self.Collect(stop); });
+           })
+      .def("to_table",
+           [](const XShards& self, const py::object& on_progress) {
+             const auto table = RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.ToTable(stop); });
+             return Anchor(self.context(), table);
+           })
+      .def("count",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.Count(stop); });
+           })
+      .def("unique",
+           [](const XShards& self, const py::object& on_progress) {
+             const auto values = RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.Unique(stop); });
+             return Anchor(self.context(), values);
+           })
+      .def("write", [](const XShards& self, const std::string& directory,
+                       const std::string& format,
+                       const std::map<std::string, std::string>& options,
+                       const py::object& on_progress) {
+        return RunAction(*self.context(), on_progress, [&](const arrow::StopToken& stop) {
+          return self.Write(directory, format, options, stop);
+        });
+      });
+}
+
+}  // namespace
+
+void BindShards(py::module_& module) {
+  py::enum_<JoinType>(module, "JoinType")
+      .value("inner", JoinType::kInner)
+      .value("left", JoinType::kLeft)
+      .value("right", JoinType::kRight)
+      .value("outer", JoinType::kOuter);
+
+  py::class_<XShards> shards(module, "XShards");
+  shards
+      .def_static(
+          "from_table",
+          [](std::shared_ptr<Context> context, const std::shared_ptr<arrow::Table>& table,
+             int num_partitions) {
+            return Unwrap(XShards::FromTable(std::move(context), table, num_partitions));
+          })
+      .def_static(
+          "from_batches",
+          [](std::shared_ptr<Context> context, arrow::RecordBatchVector batches) {
+            return Unwrap(XShards::FromBatches(std::move(context), std::move(batches)));
+          })
+      .def_property_readonly("context", &XShards::context)
+      .def("select",
+           py::overload_cast<std::vector<std::string>>(&XShards::Select, py::const_))
+      .def("select_named", py::overload_cast<Named>(&XShards::Select, py::const_))
+      .def("filter", &XShards::Filter)
+      .def("with_column", &XShards::WithColumn)
+      .def("drop", &XShards::Drop)
+      .def("transform_python", &TransformPython)
+      .def("partition_by", &XShards::PartitionBy)
+      .def("repartition", &XShards::Repartition)
+      .def("group_by", &GroupBy)
+      .def("join", &Join)
+      .def("sort", &Sort)
+      .def("head", &XShards::Head)
+      .def("union", &XShards::Union)
+      .def("zip", &XShards::Zip)
+      .def("distinct", &XShards::Distinct)
+      .def("cache", &XShards::Cache)
+      .def("uncache", &XShards::Uncache)
+      .def("is_cached", &XShards::is_cached)
+      .def("known_schema",
+           [](const XShards& self) { return Unwrap(OutputSchema(*self.plan())); })
+      .def("known_num_partitions",
+           [](const XShards& self) { return NumPartitions(*self.plan()); });
+  BindActions(shards);
+}
+
+}  // namespace xshards::python

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace xshards::python {
+
+// One function a concept; each adds its classes and functions to the module.
+void BindExpression(pybind11::module_& module);
+void BindPayload(pybind11::module_& module);
+void BindContext(pybind11::module_& module);
+void BindShards(pybind11::module_& module);
+void BindReaders(pybind11::module_& module);
+void BindWorker(pybind11::module_& module);
+
+}  // namespace xshards::python

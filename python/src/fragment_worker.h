@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <arrow/result.h>
+#include <pybind11/pybind11.h>
+
+#include "xshards/fragment.h"
+#include "xshards/memory_budget.h"
+#include "xshards/operator_table.h"
+#include "xshards/segment.h"
+
+namespace xshards::python {
+
+/// Runs fragments in a worker process, one at a time, on the calling thread.
+class FragmentWorker {
+ public:
+  /// `call` runs Python functions, see MapPythonExecutor.
+  static arrow::Result<std::unique_ptr<FragmentWorker>> Make(
+      const std::string& spill_directory, int64_t memory_bytes, pybind11::object call);
+
+  /// Decode a fragment, run it with its output in shared segments, encode the result.
+  /// The result's segments stay open as long as it lives.
+  arrow::Result<Encoded> Run(const std::shared_ptr<arrow::Buffer>& bytes,
+                             std::span<const std::shared_ptr<Segment>> segments);
+
+ private:
+  FragmentWorker(int64_t memory_bytes, pybind11::object call);
+
+  pybind11::object call_;
+  MemoryBudget budget_;
+  std::unique_ptr<SegmentPool> segments_;
+  OperatorTable operators_;
+};
+
+}  // namespace xshards::python

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "xshards/operator_table.h"
+
+namespace xshards::python {
+
+/// The executor of MapPython nodes: reads its input whole and calls
+/// `call(hash, format, partition_index, payloads)`, which returns the payloads of the
+/// output. `call` is borrowed: it must outlive the fragments that run.
+OpenNode MapPythonExecutor(pybind11::handle call);
+
+}  // namespace xshards::python

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <arrow/python/pyarrow.h>
+#include <pybind11/pybind11.h>
+
+#include "python/src/bindings.h"
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The engine behind xshards. Private: use the package.";
+  if (arrow::py::import_pyarrow() != 0) throw pybind11::error_already_set();
+  xshards::python::BindExpression(module);
+  xshards::python::BindPayload(module);
+  xshards::python::BindContext(module);
+  xshards::python::BindShards(module);
+  xshards::python::BindReaders(module);
+  xshards::python::BindWorker(module);
+}

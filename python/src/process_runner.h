@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+
+#include "xshards/runner.h"
+
+namespace xshards::python {
+
+/// A segment as Python passes it between processes: (kind, descriptor, size).
+pybind11::list DescribeSegments(const std::vector<std::shared_ptr<Segment>>& segments);
+/// Take over descriptors received from another process, all of them or none.
+arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
+    const pybind11::iterable& segments);
+
+/// Runs fragments in worker processes, which a Python dispatcher looks after.
+///
+/// The dispatcher's run(count, encode, finish, stop_requested) is called with the GIL
+/// held: encode(i) gives a fragment as (bytes, segments, functions), finish(i, bytes,
+/// segments) takes its result. None of these may be called after run() has returned.
+class ProcessRunner final : public Runner {
+ public:
+  explicit ProcessRunner(pybind11::object dispatcher);
+  ~ProcessRunner() override;
+
+  std::string name() const override { return "processes"; }
+  arrow::Result<std::vector<FragmentResult>> Run(
+      const std::vector<Fragment>& fragments, StorageEnvironment environment,
+      const arrow::StopToken& stop, const std::function<void()>& on_done) override;
+
+ private:
+  pybind11::object dispatcher_;
+};
+
+}  // namespace xshards::python

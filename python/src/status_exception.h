@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <pybind11/pybind11.h>
+
+namespace xshards::python {
+
+/// Raise a failed Status as the Python exception it stands for: the one that a Python
+/// function raised, unchanged, or the class of xshards.errors for its code. The only
+/// place that throws. The GIL must be held.
+void Unwrap(const arrow::Status& status);
+
+/// The value, or raise as above.
+template <typename T>
+T Unwrap(arrow::Result<T> result) {
+  Unwrap(result.status());
+  return result.MoveValueUnsafe();
+}
+
+/// Carry a caught Python exception through the engine. The GIL must be held.
+arrow::Status ToStatus(pybind11::error_already_set& error);
+
+}  // namespace xshards::python

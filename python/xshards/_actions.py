@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions of XShards: they run the plan."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from xshards._pandas import table_to_frame
+from xshards._wide_ops import WideOps
+from xshards.errors import XShardsTypeError
+from xshards.runtime.convert import to_value
+
+if TYPE_CHECKING:
+    import os
+    from typing import Self
+
+    import numpy as np
+    import pandas as pd
+
+__all__ = ["Actions"]
+
+
+class Actions(WideOps):
+    """Collect, count, cache and write."""
+
+    def to_arrow(self) -> pa.Table:
+        """Gather all rows in one ``pyarrow.Table``.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2]})).to_arrow().num_rows
+        2
+        """
+        plain = self._without_index()
+        table = plain._run(plain._core.to_table)
+        return table.replace_schema_metadata(None)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export all rows by the Arrow PyCapsule protocol."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """Gather all rows in one DataFrame; a Series after ``shards["column"]``.
+
+        Rows are numbered from 0, unless the data came with an index of its own.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2]})).to_pandas()
+           a
+        0  1
+        1  2
+        """
+        table = self._run(self._core.to_table)
+        return table_to_frame(table, self._known_info(table.schema))
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Gather all rows in one array."""
+        array: np.ndarray[Any, Any] = self.to_pandas().to_numpy()
+        return array
+
+    def collect(self) -> list[Any]:
+        """Gather the shards, in order: DataFrames, arrays or objects.
+
+        Partitions that hold nothing contribute nothing.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=3)
+        >>> [len(part) for part in shards.collect()]
+        [1, 1, 1]
+        """
+        return [
+            to_value(payload, "pandas", self._info, use_threads=True)
+            for partition in self._run(self._core.collect)
+            for payload in partition
+        ]
+
+    def first(self) -> Any:
+        """Give the first shard.
+
+        Raises
+        ------
+        IndexError
+            If there is none.
+        """
+        return self.collect()[0]
+
+    def head(self, n: int = 5) -> Any:
+        """Give the first `n` rows as a DataFrame, reading as little as possible.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]})).head(2)
+           a
+        0  1
+        1  2
+        """
+        return self.limit(n).to_pandas()
+
+    def count(self) -> int:
+        """Count the rows.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, None]})).count()
+        2
+        """
+        return self._run(self._core.count)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        # Without this, truth would count rows.
+        return True
+
+    def unique(self) -> Any:
+        """Give the distinct values of one column, in order of first appearance.
+
+        Returns
+        -------
+        ndarray or ExtensionArray
+            What ``Series.unique`` gives in pandas.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 1, 2]}))
+        >>> shards["a"].unique()
+        array([2, 1])
+        """
+        plain = self._without_index()
+        schema = plain._full_schema()
+        if len(schema) != 1:
+            msg = (
+                "unique works on one column, as in shards['a'].unique(); "
+                f"these are {schema.names}"
+            )
+            raise XShardsTypeError(msg)
+        info = self._known_info(schema)
+        values = plain._run(plain._core.unique)
+        frame = table_to_frame(pa.table([values], names=schema.names), info)
+        column = frame if frame.ndim == 1 else frame.iloc[:, 0]
+        return column.unique()
+
+    def cache(self) -> Self:
+        """Run the plan and keep its partitions, spilling what does not fit.
+
+        Returns
+        -------
+        XShards
+            These shards.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1]})).cache()
+        >>> shards.is_cached()
+        True
+        """
+        self._core = self._core.cache()
+        self._run(self._core.materialize)
+        return self
+
+    def uncache(self) -> Self:
+        """Drop what `cache` keeps; it is made again when needed."""
+        self._core.uncache()
+        return self
+
+    def is_cached(self) -> bool:
+        """Tell whether `cache` keeps the partitions."""
+        return self._core.is_cached()
+
+    def to_csv(self, directory: str | os.PathLike[str]) -> list[str]:
+        """Write one CSV file a partition; see `to_parquet`."""
+        return self._write(directory, "csv")
+
+    def to_json(self, directory: str | os.PathLike[str]) -> list[str]:
+        """Write one file of JSON lines a partition; see `to_parquet`."""
+        return self._write(directory, "json")
+
+    def to_parquet(self, directory: str | os.PathLike[str]) -> list[str]:
+        """Write one Parquet file a partition.
+
+        Files are written aside and renamed when all is well: a failed write leaves
+        none behind.
+
+        Parameters
+        ----------
+        directory : path
+            Where to; made if it is not there.
+
+        Returns
+        -------
+        list of str
+            The files' paths, in the order of the partitions.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_parquet(directory)
+        ...     len(paths), len(xs.read_parquet(directory))
+        (2, 2)
+        """
+        return self._write(directory, "parquet")
+
+    def to_ipc(self, directory: str | os.PathLike[str]) -> list[str]:
+        """Write one Arrow IPC file a partition; see `to_parquet`."""
+        return self._write(directory, "ipc")
+
+    def _write(self, directory: str | os.PathLike[str], form: str) -> list[str]:
+        plain = self._without_index()
+        path = str(Path(directory))
+        return plain._run(partial(plain._core.write, path, form, {}))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns' names and types; runs the plan where only that tells."""
+        schema = self._full_schema()
+        hidden = self._known_info(schema).hidden
+        return pa.schema([field for field in schema if field.name not in hidden])
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns' names; runs the plan where only that tells."""
+        return list(self.schema.names)
+
+    @property
+    def dtypes(self) -> pd.Series[Any]:
+        """The columns' pandas dtypes; runs the plan where only that tells."""
+        schema = self._full_schema()
+        frame = table_to_frame(schema.empty_table(), self._known_info(schema))
+        dtypes: pd.Series[Any] = (frame.to_frame() if frame.ndim == 1 else frame).dtypes
+        return dtypes
+
+    def num_partitions(self) -> int:
+        """Count the partitions; runs the plan where only that tells."""
+        known = self._core.known_num_partitions()
+        return known if known >= 0 else self._run(self._core.num_partitions)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of arguments, with errors that name what was expected and what was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xshards.errors import XShardsTypeError, XShardsValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["as_count", "as_names", "require"]
+
+
+def require(value: object, kinds: Any, expectation: str) -> None:
+    """Refuse a value that is of none of these kinds."""
+    if not isinstance(value, kinds):
+        msg = f"{expectation}, got {type(value).__name__}"
+        raise XShardsTypeError(msg)
+
+
+def as_names(what: str, names: str | Iterable[str]) -> list[str]:
+    """Take one name or several."""
+    listed = [names] if isinstance(names, str) else list(names)
+    for name in listed:
+        require(name, str, f"{what} must be strings")
+    return listed
+
+
+def as_count(what: str, value: int | None) -> int:
+    """Take a number of partitions; 0 stands for None."""
+    if value is None:
+        return 0
+    if value < 1:
+        msg = f"{what} must be at least 1, got {value}"
+        raise XShardsValueError(msg)
+    return int(value)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of XShards that bring rows of several partitions together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from xshards import _core
+from xshards._arguments import as_count, as_names, require
+from xshards._base import Base
+from xshards.errors import XShardsValueError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["WideOps"]
+
+# Aggregates that work on every type; the others need numbers.
+_ANY_TYPE = frozenset({"count", "min", "max", "first", "last", "nunique"})
+# The engine knows Spark's names.
+_PANDAS_NAMES = {"std": "stddev", "var": "variance"}
+
+
+class WideOps(Base):
+    """Partition, group, join, sort."""
+
+    def partition_by(
+        self, columns: str | Iterable[str], num_partitions: int | None = None
+    ) -> Self:
+        """Bring rows with equal values in `columns` to the same partition.
+
+        Parameters
+        ----------
+        columns : str or list of str
+            The columns to go by. Missing values are equal to each other.
+        num_partitions : int, optional
+            How many partitions to make; as many as there are by default. Some may be
+            empty.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 1, 2]}))
+        >>> parts = shards.partition_by("a", 4).collect()
+        >>> sorted(list(part["a"]) for part in parts if len(part))
+        [[1, 1], [2, 2]]
+        """
+        keys = as_names("columns", columns)
+        if not keys:
+            msg = "partition_by needs at least one column"
+            raise XShardsValueError(msg)
+        count = as_count("num_partitions", num_partitions)
+        return self._derive(self._core.partition_by(keys, count))
+
+    def repartition(self, num_partitions: int) -> Self:
+        """Spread the rows evenly over `num_partitions` partitions, keeping their order.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}))
+        >>> [len(part) for part in shards.repartition(3).collect()]
+        [4, 3, 3]
+        """
+        count = as_count("num_partitions", num_partitions)
+        return self._derive(self._core.repartition(count))
+
+    def group_by(
+        self,
+        columns: str | Iterable[str] = (),
+        agg: str | Sequence[str] | Mapping[str, str | Sequence[str]] = "count",
+    ) -> Self:
+        """Aggregate the rows of each group.
+
+        The result has the key columns first and then the aggregates, named as they were
+        asked for: ``sum(price)``. The number of rows, ``{"*": "count"}``, is named
+        ``count(1)``, as Spark names it. Missing keys are a group of their own; missing
+        values are left out of aggregates. The order of groups is not defined.
+
+        Parameters
+        ----------
+        columns : str or list of str
+            The keys; with none, all rows are one group.
+        agg : str, list of str, or dict
+            One function, or several, for all other columns (those that add up, such as
+            ``"sum"``, only for the numeric ones); or functions by column. There are
+            sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
+            var_pop, first, last and nunique.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"k": ["x", "y", "x"], "v": [1, 2, 3]})
+        >>> shards = xs.from_pandas(df)
+        >>> shards.group_by("k", {"v": ["sum", "max"]}).sort_values("k").to_pandas()
+           k  sum(v)  max(v)
+        0  x       4       3
+        1  y       2       2
+        """
+        keys = as_names("columns", columns)
+        aggregates = [
+            (
+                _PANDAS_NAMES.get(function, function),
+                column,
+                "count(1)" if column == "*" else f"{function}({column})",
+            )
+            for column, functions in self._aggregates(keys, agg)
+            for function in functions
+        ]
+        if not aggregates:
+            msg = "group_by has nothing to aggregate: give agg as {column: function}"
+            raise XShardsValueError(msg)
+        return self._derive(self._core.group_by(keys, aggregates))._with_info(None)
+
+    def _aggregates(
+        self,
+        keys: list[str],
+        agg: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    ) -> list[tuple[str, list[str]]]:
+        if isinstance(agg, Mapping):
+            return [
+                (column, as_names("agg", functions))
+                for column, functions in agg.items()
+            ]
+        functions = as_names("agg", agg)
+        hidden = self._hidden()
+        return [
+            (field.name, wanted)
+            for field in self._full_schema()
+            if field.name not in keys and field.name not in hidden
+            if (wanted := [f for f in functions if f in _ANY_TYPE or _adds_up(field)])
+        ]
+
+    def merge(
+        self,
+        right: Self,
+        how: Literal["inner", "left", "right", "outer"] = "inner",
+        on: str | Iterable[str] | None = None,
+        *,
+        left_on: str | Iterable[str] | None = None,
+        right_on: str | Iterable[str] | None = None,
+        suffixes: tuple[str, str] = ("_x", "_y"),
+    ) -> Self:
+        """Join with other shards on equal values, as in pandas.
+
+        The order of rows is not defined. Missing keys are equal to each other.
+
+        Parameters
+        ----------
+        right : XShards
+            What to join with.
+        how : {"inner", "left", "right", "outer"}
+            Which rows without a partner to keep.
+        on : str or list of str, optional
+            The key columns, of the same names on both sides; by default the columns
+            that both have.
+        left_on, right_on : str or list of str, optional
+            The key columns where their names differ.
+        suffixes : (str, str)
+            What is added to the names of other columns that both sides have.
+
+        Examples
+        --------
+        >>> left = xs.from_pandas(pd.DataFrame({"k": [1, 2], "a": [10, 20]}))
+        >>> right = xs.from_pandas(pd.DataFrame({"k": [2, 3], "b": [200, 300]}))
+        >>> left.merge(right, on="k").to_pandas()
+           k   a    b
+        0  2  20  200
+        """
+        require(right, WideOps, "merge joins with XShards")
+        if not hasattr(_core.JoinType, str(how)):
+            msg = f"how must be inner, left, right or outer, got {how!r}"
+            raise XShardsValueError(msg)
+        left_side, right_side = self._without_index(), right._without_index()
+        if on is not None and (left_on is not None or right_on is not None):
+            msg = "give either on, or left_on and right_on, not both"
+            raise XShardsValueError(msg)
+        if on is not None:
+            left_keys = right_keys = as_names("on", on)
+        elif left_on is not None and right_on is not None:
+            left_keys = as_names("left_on", left_on)
+            right_keys = as_names("right_on", right_on)
+        elif left_on is None and right_on is None:
+            there = set(right_side._full_schema().names)
+            left_keys = [n for n in left_side._full_schema().names if n in there]
+            right_keys = left_keys
+        else:
+            msg = "left_on and right_on go together"
+            raise XShardsValueError(msg)
+        if len(left_keys) != len(right_keys) or not left_keys:
+            msg = f"both sides need the same keys, got {left_keys} and {right_keys}"
+            raise XShardsValueError(msg)
+        kind = getattr(_core.JoinType, how)
+        core = left_side._core.join(
+            right_side._core, kind, left_keys, right_keys, *suffixes
+        )
+        return self._derive(core)._with_info(None)
+
+    def sort_values(
+        self,
+        by: str | Iterable[str],
+        ascending: bool | Sequence[bool] = True,  # noqa: FBT001 - as pandas
+        *,
+        na_position: Literal["first", "last"] = "last",
+    ) -> Self:
+        """Sort all rows; rows of equal keys keep their order.
+
+        Parameters
+        ----------
+        by : str or list of str
+            The columns to sort by.
+        ascending : bool or list of bool
+            The direction, for all or for each.
+        na_position : {"first", "last"}
+            Where rows with a missing key go.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1]}))
+        >>> list(shards.sort_values("a", ascending=False).to_pandas()["a"])
+        [3, 2, 1]
+        """
+        keys = as_names("by", by)
+        up = [ascending] * len(keys) if isinstance(ascending, bool) else list(ascending)
+        if len(up) != len(keys):
+            msg = f"ascending needs {len(keys)} values, one for each key, got {len(up)}"
+            raise XShardsValueError(msg)
+        if na_position not in ("first", "last"):
+            msg = f"na_position must be 'first' or 'last', got {na_position!r}"
+            raise XShardsValueError(msg)
+        pairs = list(zip(keys, up, strict=True))
+        return self._derive(self._core.sort(pairs, na_position == "first"))
+
+    def limit(self, n: int) -> Self:
+        """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
+
+        Examples
+        --------
+        >>> len(xs.from_pandas(pd.DataFrame({"a": range(10)})).limit(3))
+        3
+        """
+        if n < 0:
+            msg = f"limit must not be negative, got {n}"
+            raise XShardsValueError(msg)
+        return self._derive(self._core.head(n))
+
+    def union(self, other: Self) -> Self:
+        """Put the partitions of other shards behind these.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}))
+        >>> len(shards.union(shards))
+        4
+        """
+        require(other, WideOps, "union adds XShards")
+        if self._hidden() != other._hidden():
+            left, right = self._without_index(), other._without_index()
+            return left._derive(left._core.union(right._core))
+        return self._derive(self._core.union(other._core))
+
+    def drop_duplicates(self) -> Self:
+        """Keep the first of equal rows.
+
+        Examples
+        --------
+        >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 1, 2]})).drop_duplicates())
+        2
+        """
+        plain = self._without_index()
+        return plain._derive(plain._core.distinct())
+
+    def _without_index(self) -> Self:
+        hidden = self._hidden()
+        if not hidden:
+            return self
+        return self._derive(self._core.drop(hidden))._with_info(None)
+
+
+def _adds_up(field: pa.Field) -> bool:
+    number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+    return bool(number or pa.types.is_boolean(field.type))

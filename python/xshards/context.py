@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cores, memory and spill directory, and the default context of a session."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import threading
+import weakref
+from pathlib import Path
+
+from xshards import _core, profile
+from xshards.errors import XShardsValueError
+from xshards.runtime.dispatch import Dispatcher
+
+__all__ = ["Context", "default_context", "init", "stop"]
+
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+    "t": 2**40,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
+
+
+class Context:
+    """The cores, memory and spill directory that shards use.
+
+    Most sessions need none: a default one is made on first use. See `init`.
+    """
+
+    def __init__(
+        self,
+        *,
+        cores: int | None = None,
+        memory: int | str | None = None,
+        spill_dir: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        if cores is not None and cores < 1:
+            msg = f"cores must be at least 1, got {cores}"
+            raise XShardsValueError(msg)
+        self._dispatcher = Dispatcher()
+        self._core = _core.Context.make(
+            cores or 0,
+            0 if memory is None else parse_memory(memory),
+            "" if spill_dir is None else str(Path(spill_dir)),
+            self._dispatcher,
+        )
+        self._dispatcher.configure(
+            self._core.cores, self._core.memory_bytes, self._core.spill_directory
+        )
+        self.progress = progress
+        _contexts.add(self)
+
+    @property
+    def cores(self) -> int:
+        """How many threads, or worker processes, work at once."""
+        return self._core.cores
+
+    @property
+    def memory(self) -> int:
+        """The memory budget in bytes; data beyond it goes to the spill directory."""
+        return self._core.memory_bytes
+
+    @property
+    def spill_dir(self) -> str:
+        """Where data beyond the budget goes."""
+        return self._core.spill_directory
+
+    @property
+    def used_memory(self) -> int:
+        """The bytes in use now."""
+        return self._core.used_bytes
+
+    @property
+    def peak_memory(self) -> int:
+        """The most bytes that were in use."""
+        return self._core.peak_bytes
+
+    def close(self) -> None:
+        """End the worker processes. Shards of this context stay usable."""
+        self._dispatcher.close()
+
+    def __repr__(self) -> str:
+        memory = profile.format_bytes(self.memory)
+        return f"Context(cores={self.cores}, memory={memory!r})"
+
+
+_lock = threading.Lock()  # guards _default
+_default: Context | None = None
+_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
+
+
+def init(
+    *,
+    cores: int | None = None,
+    memory: int | str | None = None,
+    spill_dir: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Context:
+    """Choose the resources of this session. Optional: the defaults suit most machines.
+
+    Shards made before keep the context they were made with.
+
+    Parameters
+    ----------
+    cores : int, optional
+        Threads, and worker processes, that work at once; all there are by default.
+    memory : int or str, optional
+        The budget in bytes, or as ``"512MB"``, ``"2GB"``, ``"2GiB"`` (``"2g"`` is
+        ``"2GiB"``); three fifths of the machine's by default. Data beyond is spilled.
+    spill_dir : path, optional
+        A directory for data beyond the budget; the system's temporary one by default.
+    progress : bool, optional
+        Whether actions over a second show a progress bar; by default if stderr is a
+        terminal.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> xs.init(cores=2, memory="512MB")
+    Context(cores=2, memory='512.0 MB')
+    >>> xs.stop()
+    """
+    global _default
+    context = Context(
+        cores=cores, memory=memory, spill_dir=spill_dir, progress=progress
+    )
+    with _lock:
+        previous, _default = _default, context
+    if previous is not None:
+        previous.close()
+    return context
+
+
+def stop() -> None:
+    """End the session's worker processes and forget its context. Safe to call twice."""
+    global _default
+    with _lock:
+        previous, _default = _default, None
+    profile.forget()
+    if previous is not None:
+        previous.close()
+
+
+def default_context() -> Context:
+    """Give the session's context, made on first use."""
+    global _default
+    with _lock:
+        if _default is None:
+            _default = Context()
+        return _default
+
+
+def parse_memory(memory: int | str) -> int:
+    """Read an amount of memory: bytes, or a number and a unit."""
+    if isinstance(memory, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", memory)
+        unit = _UNITS.get(match[2].lower()) if match else None
+        try:
+            amount = int(float(match[1]) * unit) if match and unit else 0
+        except ValueError:
+            amount = 0
+    else:
+        amount = int(memory)
+    if amount <= 0:
+        msg = f"memory must be bytes or as '512MB', '2GB', '2GiB', got {memory!r}"
+        raise XShardsValueError(msg)
+    return amount
+
+
+@atexit.register
+def _close_all() -> None:
+    stop()
+    for context in list(_contexts):
+        context.close()
+
+
+def _forget_after_fork() -> None:
+    # A forked child has neither the threads nor the workers of its parent.
+    global _default, _lock
+    _lock = threading.Lock()
+    _default = None
+    profile.forget()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)

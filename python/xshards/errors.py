@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong: every class is an `XShardsError` and the matching builtin.
+
+So ``except KeyError`` catches an unknown column, and ``except xs.XShardsError`` catches
+whatever the engine reports. An exception raised inside your own function is none of
+these: it reaches you as itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+__all__ = [
+    "XShardsCancelledError",
+    "XShardsError",
+    "XShardsFileExistsError",
+    "XShardsFileNotFoundError",
+    "XShardsIndexError",
+    "XShardsKeyError",
+    "XShardsMemoryError",
+    "XShardsNotImplementedError",
+    "XShardsOSError",
+    "XShardsPermissionError",
+    "XShardsRuntimeError",
+    "XShardsTypeError",
+    "XShardsValueError",
+    "XShardsWorkerError",
+]
+
+
+class XShardsError(Exception):
+    """The base of every error that XShards raises."""
+
+
+class XShardsValueError(XShardsError, ValueError):
+    """An argument, a file's content or an option is not what was expected."""
+
+
+class XShardsKeyError(XShardsError, KeyError):
+    """A column, or another thing looked up by name, is not there."""
+
+    # KeyError shows the repr of its argument; a sentence should read as one.
+    __str__ = builtins.Exception.__str__
+
+
+class XShardsTypeError(XShardsError, TypeError):
+    """An operation does not apply to this type."""
+
+
+class XShardsIndexError(XShardsError, IndexError):
+    """A position is out of range."""
+
+
+class XShardsOSError(XShardsError, OSError):
+    """A file could not be read or written."""
+
+
+class XShardsFileNotFoundError(XShardsOSError, FileNotFoundError):
+    """A file or directory does not exist."""
+
+
+class XShardsFileExistsError(XShardsOSError, FileExistsError):
+    """A file exists already."""
+
+
+class XShardsPermissionError(XShardsOSError, PermissionError):
+    """The operating system does not allow it."""
+
+
+class XShardsMemoryError(XShardsError, MemoryError):
+    """The memory budget is too small for this."""
+
+
+class XShardsNotImplementedError(XShardsError, NotImplementedError):
+    """There is no such operation."""
+
+
+class XShardsRuntimeError(XShardsError, RuntimeError):
+    """Something failed that is not the caller's mistake."""
+
+
+class XShardsCancelledError(XShardsRuntimeError):
+    """The action was stopped before it ended."""
+
+
+class XShardsWorkerError(XShardsRuntimeError):
+    """A worker process died, or could not send what it had to."""

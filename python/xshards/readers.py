@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways into XShards: files, pandas and Arrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+import pyarrow as pa
+
+from xshards import _core
+from xshards._arguments import as_count, as_names, require
+from xshards._pandas import frame_to_table, normalise
+from xshards.context import Context, default_context
+from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.shards import XShards
+
+__all__ = [
+    "from_arrow",
+    "from_pandas",
+    "read_csv",
+    "read_ipc",
+    "read_json",
+    "read_parquet",
+]
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def read_csv(
+    path: Paths,
+    *,
+    sep: str = ",",
+    header: int | Literal["infer"] | None = "infer",
+    names: Sequence[str] | None = None,
+    usecols: Sequence[str] | None = None,
+    dtype: object = None,
+    quotechar: str | None = '"',
+    escapechar: str | None = None,
+    comment: str | None = None,
+    na_values: str | Sequence[str] | None = None,
+    skiprows: int = 0,
+    nrows: int | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+) -> XShards:
+    r"""Read CSV files in parallel; a large file becomes several partitions.
+
+    Nothing is read now but the start of a file, to find columns and types. The names of
+    options, and what counts as missing, are those of ``pandas.read_csv``.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, a directory, or a pattern such as ``"flights/*.csv"``.
+    sep : str, default ","
+        What is between fields; one character.
+    header : {"infer", 0, None}
+        Whether a line of column names comes first: yes, unless `names` are given.
+    names : list of str, optional
+        The columns' names.
+    usecols : list of str, optional
+        Read only these columns.
+    dtype : type or dict, optional
+        Types by column name, such as ``{"zip": "str"}``; the others are inferred.
+    quotechar, escapechar, comment : str, optional
+        Special characters, as in pandas.
+    na_values : str or list of str, optional
+        More texts that stand for a missing value.
+    skiprows : int
+        Lines to leave out at the start of every file.
+    nrows : int, optional
+        Read at most this many rows.
+    num_partitions : int, optional
+        Aim for this many partitions.
+    block_size : int, optional
+        Aim for partitions of this many bytes.
+    context : Context, optional
+        Where to run; the session's by default.
+
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    TypeError
+        For an option that does not exist.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "a.csv")
+    ...     _ = path.write_text("a,b\n1,x\n2,y\n")
+    ...     xs.read_csv(path).to_pandas()
+       a  b
+    0  1  x
+    1  2  y
+    """
+    if header not in ("infer", 0, None):
+        msg = f"header must be 'infer', 0 or None, got {header!r}"
+        raise XShardsValueError(msg)
+    options: dict[str, Any] = {
+        "sep": sep,
+        "header": None if header == "infer" else header == 0,
+        "names": [] if names is None else as_names("names", names),
+        "usecols": None if usecols is None else as_names("usecols", usecols),
+        "dtype": _types(dtype),
+        "quotechar": quotechar,
+        "escapechar": escapechar,
+        "comment": comment,
+        "na_values": [] if na_values is None else as_names("na_values", na_values),
+        "skiprows": skiprows,
+        "nrows": nrows,
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+    for name in ("sep", "quotechar", "escapechar", "comment"):
+        if options[name] is not None and len(options[name].encode()) != 1:
+            msg = f"{name} must be one ASCII character, got {options[name]!r}"
+            raise XShardsValueError(msg)
+    return _read(_core.read_csv, path, options, context)
+
+
+def read_json(
+    path: Paths,
+    *,
+    lines: bool = True,
+    dtype: object = None,
+    nrows: int | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+) -> XShards:
+    r"""Read files of JSON lines, one object a line, in parallel.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, a directory, or a pattern such as ``"logs/*.json"``.
+    lines : bool, default True
+        Only True: a file that is one array cannot be cut into pieces yet.
+    dtype, nrows, num_partitions, block_size, context
+        See `read_csv`.
+
+    Returns
+    -------
+    XShards
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "a.json")
+    ...     _ = path.write_text('{"a": 1}\n{"a": 2}\n')
+    ...     len(xs.read_json(path))
+    2
+    """
+    if not lines:
+        msg = "read_json reads JSON lines, one object a line: lines must be True"
+        raise XShardsValueError(msg)
+    options = {
+        "dtype": _types(dtype),
+        "nrows": nrows,
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+    return _read(_core.read_json, path, options, context)
+
+
+def read_parquet(
+    path: Paths,
+    *,
+    columns: Sequence[str] | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+) -> XShards:
+    """Read Parquet files in parallel, row group by row group.
+
+    Columns that later steps do not use are not read, and row groups that a filter rules
+    out by their statistics are skipped.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, a directory, or a pattern.
+    columns : list of str, optional
+        Read only these columns.
+    num_partitions, block_size, context
+        See `read_csv`.
+
+    Returns
+    -------
+    XShards
+    """
+    options = {
+        "columns": None if columns is None else as_names("columns", columns),
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+    return _read(_core.read_parquet, path, options, context)
+
+
+def read_ipc(
+    path: Paths,
+    *,
+    columns: Sequence[str] | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+) -> XShards:
+    """Read Arrow IPC files in parallel; see `read_parquet`."""
+    options = {
+        "columns": None if columns is None else as_names("columns", columns),
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+    return _read(_core.read_ipc, path, options, context)
+
+
+def from_pandas(
+    data: pd.DataFrame | pd.Series[Any],
+    num_partitions: int | None = None,
+    *,
+    context: Context | None = None,
+) -> XShards:
+    """Cut a DataFrame or Series into shards, sharing its memory where possible.
+
+    Values, dtypes and an index that is more than row numbers come back with
+    `XShards.to_pandas`. Column labels must be distinct strings.
+
+    Parameters
+    ----------
+    data : DataFrame or Series
+        What to cut; do not change it afterwards.
+    num_partitions : int, optional
+        How many partitions; as many as the context has cores by default.
+    context : Context, optional
+        Where to run; the session's by default.
+
+    Examples
+    --------
+    >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=2)
+    XShards: 2 partitions
+      a  int64
+    """
+    require(data, (pd.DataFrame, pd.Series), "from_pandas takes a DataFrame or Series")
+    table, info = frame_to_table(data, keep="labels")
+    where = context or default_context()
+    core = _core.XShards.from_table(
+        where._core, table, as_count("num_partitions", num_partitions)
+    )
+    return XShards(core, where, info, in_memory=True)
+
+
+def from_arrow(
+    data: Any,
+    num_partitions: int | None = None,
+    *,
+    context: Context | None = None,
+) -> XShards:
+    """Cut Arrow data into shards, sharing its memory.
+
+    Parameters
+    ----------
+    data : Arrow data
+        A ``pyarrow.Table``, or anything with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__``, such as a Polars or DuckDB frame.
+    num_partitions, context
+        See `from_pandas`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> len(xs.from_arrow(pa.table({"a": [1, 2, 3]})))
+    3
+    """
+    if isinstance(data, pa.Table):
+        table = data
+    elif hasattr(data, "__arrow_c_stream__"):
+        table = pa.table(data)
+    elif hasattr(data, "__arrow_c_array__"):
+        table = pa.Table.from_batches([pa.record_batch(data)])
+    else:
+        msg = f"from_arrow takes Arrow data, got {type(data).__name__}"
+        raise XShardsTypeError(msg)
+    where = context or default_context()
+    table = normalise(table.replace_schema_metadata(None))
+    core = _core.XShards.from_table(
+        where._core, table, as_count("num_partitions", num_partitions)
+    )
+    return XShards(core, where, in_memory=True)
+
+
+def _read(
+    reader: Any, path: Paths, options: dict[str, Any], context: Context | None
+) -> XShards:
+    listed = [path] if isinstance(path, str | os.PathLike) else path
+    paths = [os.fspath(item) for item in listed]
+    where = context or default_context()
+    return XShards(reader(where._core, paths, options), where)
+
+
+def _types(dtype: object) -> dict[str, str]:
+    if dtype is None:
+        return {}
+    if not isinstance(dtype, Mapping):
+        msg = f"dtype must be a dict of types by column name, got {dtype!r}"
+        raise XShardsTypeError(msg)
+    return {str(name): _type_name(wanted) for name, wanted in dtype.items()}
+
+
+def _type_name(dtype: object) -> str:
+    if isinstance(dtype, type):
+        return dtype.__name__
+    return str(dtype)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class users hold: a partitioned data set that is described, not held."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from xshards._actions import Actions
+from xshards._row_ops import RowOps
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["XShards"]
+
+_ROWS_SHOWN = 10
+_COLUMNS_SHOWN = 60
+
+
+class XShards(RowOps, Actions):
+    """A data set in partitions, and the recipe that makes them.
+
+    Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas` and `from_arrow`.
+    Methods such as `filter`, `group_by` and `transform_shard` only add to the recipe
+    and return new shards. It runs, in parallel, when an action asks for a result:
+    `to_pandas`, `collect`, `count`, ``len``, `unique`, `cache`, `to_parquet` and the
+    like.
+
+    Examples
+    --------
+    >>> shards = xs.from_pandas(
+    ...     pd.DataFrame({"city": ["Rome", "Oslo", "Rome"], "t": [31.0, 19.0, 28.0]}),
+    ...     num_partitions=2,
+    ... )
+    >>> warm = shards.filter(xs.col("t") > 20).with_column("f", xs.col("t") * 1.8 + 32)
+    >>> warm.group_by("city", {"f": "max"}).to_pandas()
+       city  max(f)
+    0  Rome    87.8
+    """
+
+    def explain(self, *, as_text: bool = False) -> str | None:
+        """Show the plan before and after optimisation, with its stages.
+
+        Parameters
+        ----------
+        as_text : bool, default False
+            Return the text instead of printing it.
+        """
+        text = self._core.explain()
+        if as_text:
+            return text
+        print(text)
+        return None
+
+    def __repr__(self) -> str:
+        lines = [f"XShards: {self._summary()}"]
+        schema = self._visible_schema()
+        if schema is None:
+            lines.append("  columns are known once it has run")
+        else:
+            fields = list(schema)
+            width = max((len(field.name) for field in fields), default=0)
+            lines += [
+                f"  {field.name.ljust(width)}  {_type_name(field.type)}"
+                for field in fields[:_COLUMNS_SHOWN]
+            ]
+            if len(fields) > _COLUMNS_SHOWN:
+                lines.append(f"  ... {len(fields) - _COLUMNS_SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        caption = f"<p>XShards: {html.escape(self._summary())}</p>"
+        schema = self._visible_schema()
+        if schema is None:
+            return f"{caption}<p>columns are known once it has run</p>"
+        if self.is_cached() or self._in_memory:
+            rows = self.limit(_ROWS_SHOWN).to_pandas()
+            frame = rows.to_frame() if rows.ndim == 1 else rows
+            return caption + str(frame.to_html(max_cols=_COLUMNS_SHOWN))
+        cells = "".join(
+            f"<tr><th>{html.escape(field.name)}</th>"
+            f"<td>{html.escape(_type_name(field.type))}</td></tr>"
+            for field in schema
+        )
+        return f"{caption}<table>{cells}</table>"
+
+    def _summary(self) -> str:
+        count = self._core.known_num_partitions()
+        noun = "partition" if count == 1 else "partitions"
+        partitions = f"{count} {noun}" if count >= 0 else "partitions not known yet"
+        return f"{partitions}, cached" if self.is_cached() else partitions
+
+    def _visible_schema(self) -> pa.Schema | None:
+        """Give the schema users see, if it is known without running."""
+        return None if self._core.known_schema() is None else self.schema
+
+
+def _type_name(arrow: pa.DataType) -> str:
+    return "string" if str(arrow) == "large_string" else str(arrow)

