@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows that partition_by + cache of data larger than the budget stays small.
+
+    python benchmarks/bounded_memory.py --gigabytes 4 --memory 512MB
+
+Makes a data set in a temporary folder, partitions and caches it twice, once within
+--memory and once without limit, and compares what comes out: partition by partition the
+rows of each key and a checksum of each column, and the whole with what was generated.
+Prints the largest memory of the process tree (the sum of PSS) up to the end of cache,
+and up to the end of writing the partitions out. Exits with 1 if it was ever above
+--limit, counted with shared segments that no process has mapped, if the results differ,
+or if the spill folder is not empty afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from measure import MemoryWatch
+
+HERE = Path(__file__).resolve().parent
+
+# One run, in a process of its own. Says "cached" and waits, so that both parts are
+# measured; leaves the partitions as IPC files, one each.
+RUN = """
+import json, sys, time
+settings = json.loads(sys.argv[1])
+import xshards as xs
+context = xs.init(
+    cores=settings["cores"], memory=settings["memory"], spill_dir=settings["spill"],
+    progress=False,
+)
+start = time.perf_counter()
+read = getattr(xs, "read_" + settings["format"])
+shards = read(settings["data"]).partition_by("key", settings["partitions"]).cache()
+cached = time.perf_counter() - start
+print(json.dumps({"seconds": cached, "account": context.peak_memory}), flush=True)
+sys.stdin.readline()
+shards.to_ipc(settings["out"])
+print("{}", flush=True)
+"""
+
+
+@dataclass
+class Run:
+    """What one run took and gave."""
+
+    seconds: float
+    cache_pss: int  # bytes, up to the end of cache()
+    pss: int  # up to the end
+    memory: int  # up to the end, with segments nobody has mapped
+    account: int  # what the engine's own budget counted at most
+    partitions: list[dict[str, Any]]
+
+
+def partition(data: Path, scratch: Path, memory: str | None, args: Any) -> Run:
+    """Partition the data set and summarise the partitions."""
+    spill, out = scratch / "spill", scratch / "out"
+    spill.mkdir()
+    settings = {
+        "cores": args.threads,
+        "memory": memory,
+        "spill": str(spill),
+        "data": str(data),
+        "format": args.format,
+        "partitions": args.partitions,
+        "out": str(out),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, json.dumps(settings)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process, MemoryWatch(process.pid, interval=0.05) as watch:
+        line = process.stdout.readline()
+        watch.sample()
+        cache_pss = watch.pss
+        if line:
+            process.stdin.write("\n")
+            process.stdin.flush()
+            process.stdout.readline()
+    if process.returncode != 0:
+        sys.exit(f"The run with memory={memory} failed with {process.returncode}")
+    left = list(spill.iterdir())
+    if left:
+        sys.exit(f"The spill folder is not empty: {left}")
+    told = json.loads(line)
+    partitions = summarize(out)
+    shutil.rmtree(out)
+    spill.rmdir()
+    return Run(
+        told["seconds"], cache_pss, watch.pss, watch.total, told["account"], partitions
+    )
+
+
+def summarize(directory: Path) -> list[dict[str, Any]]:
+    """Read the partitions' files batch by batch and summarise each."""
+    import pyarrow as pa
+    from datasets import add_checksums
+
+    partitions = []
+    for path in sorted(directory.iterdir()):
+        keys: dict[str, int] = {}
+        checksums: dict[str, int] = {}
+        with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+            for index in range(reader.num_record_batches):
+                batch = reader.get_batch(index)
+                if batch.num_rows > 0:
+                    add_checksums(batch, "key", keys, checksums)
+        partitions.append({"keys": keys, "checksums": checksums})
+    return partitions
+
+
+def difference(
+    truth: dict[str, Any], bounded: list[dict[str, Any]], free: list[dict[str, Any]]
+) -> str | None:
+    """Say in what the bounded run differs from the unlimited one, or from the truth."""
+    if len(bounded) != len(free):
+        return f"{len(bounded)} partitions, not {len(free)}"
+    for index, (one, other) in enumerate(zip(bounded, free, strict=True)):
+        for part in ("keys", "checksums"):
+            if one[part] != other[part]:
+                return f"partition {index}: {part} differ from the unlimited run"
+    keys = [key for partition in bounded for key in partition["keys"]]
+    if len(keys) != len(set(keys)):
+        return "a key is in more than one partition"
+    if {k: n for p in bounded for k, n in p["keys"].items()} != truth["keys"]:
+        return "the rows of a key are not as many as were generated"
+    for name, checksum in truth["checksums"].items():
+        total = sum(p["checksums"].get(name, 0) for p in bounded) % 2**64
+        if total != checksum:
+            return f"column {name} is not what was generated"
+    return None
+
+
+def check(args: argparse.Namespace) -> int:
+    """Do it all; return the exit code."""
+    with tempfile.TemporaryDirectory(prefix="bounded-", dir=args.directory) as name:
+        scratch, data = Path(name), Path(name) / "data"
+        start = time.perf_counter()
+        command = [sys.executable, HERE / "datasets.py", "wide", data]
+        command += ["--gigabytes", str(args.gigabytes), "--format", args.format]
+        made = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        truth = json.loads(made.stdout)
+        on_disk = sum(path.stat().st_size for path in data.iterdir())
+        print(
+            f"made {truth['rows']:,} rows, {truth['bytes'] / 1e9:.2f} GB in memory, "
+            f"{on_disk / 1e9:.2f} GB on disk, in {time.perf_counter() - start:.0f} s",
+            flush=True,
+        )
+        bounded = partition(data, scratch, args.memory, args)
+        show(f"memory={args.memory}", bounded)
+        free = partition(data, scratch, None, args)
+        show("no limit", free)
+    wrong = difference(truth, bounded.partitions, free.partitions)
+    print("results are equal" if wrong is None else f"results differ: {wrong}")
+    small = bounded.memory <= args.limit * 1e9
+    if not small:
+        print(f"peak memory is above {args.limit:g} GB")
+    return int(wrong is not None or not small)
+
+
+def show(title: str, run: Run) -> None:
+    print(
+        f"{title}: partition_by + cache {run.seconds:.1f} s, peak PSS "
+        f"{run.cache_pss / 1e6:,.0f} MB; with writing {run.pss / 1e6:,.0f} MB "
+        f"({run.memory / 1e6:,.0f} MB with unmapped segments); the engine's account "
+        f"{run.account / 1e6:,.0f} MB",
+        flush=True,
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--gigabytes", type=float, default=4.0)
+    parser.add_argument("--memory", default="512MB")
+    parser.add_argument("--limit", type=float, default=1.2, help="of PSS, in GB")
+    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--format", choices=["parquet", "csv"], default="parquet")
+    parser.add_argument("--directory", type=Path, help="for the temporary folder")
+    return check(parser.parse_args(argv))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+import duckdb
+
+
+def load(files, threads):
+    connection = duckdb.connect(config={"threads": threads})
+    connection.read_parquet(files["flights"]).create("flights")
+    return connection
+
+
+def run(connection):
+    query = "SELECT * FROM flights ORDER BY carrier, arr_delay NULLS LAST"
+    return connection.sql(query).to_arrow_table()
+
+
+def result(table):
+    return table

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each task is: its input, and how its result is checked.
+
+Each task is a folder beside this file with one file an engine. To every engine
+`files["flights"]` is the list of files of the task's format and `files["planes"]` a
+Parquet file. What belongs to every engine alike is here too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to do with the flights."""
+
+    about: str
+    format: str = "parquet"  # of files["flights"]
+    check: str = "rows"  # see digest.summarize
+    keys: tuple[str, ...] = ()
+
+
+# The operators' input is in memory when the clock starts; the readers' and end_to_end's
+# is on disk, in the page cache.
+TASKS = {
+    "read_csv": Task("4 files to memory, all columns, types inferred", "csv"),
+    "read_json": Task("4 files of JSON lines to memory", "json"),
+    "read_parquet": Task("4 files to memory, all columns"),
+    "unique_strings": Task("distinct tailnum: 4,044 and missing"),
+    "unique_integers": Task("distinct flight: 8,499"),
+    "partition_by": Task(
+        "8 tables by the hash of dest", "parquet", "partitions", ("dest",)
+    ),
+    "group_by": Task("sum, mean, max of arr_delay by carrier and dest"),
+    "sort": Task(
+        "by carrier and arr_delay, missing last, all columns",
+        "parquet",
+        "sorted",
+        ("carrier", "arr_delay"),
+    ),
+    "join": Task("inner, with 3,322 planes on tailnum, all columns"),
+    "python_udf": Task("a Python function called for every row"),
+    "end_to_end": Task("read CSV, filter, compute, join, group, sort", "csv"),
+}
+
+NUM_PARTITIONS = 8
+
+
+def grade(carrier: str, distance: int, arr_delay: float | None) -> str:
+    """Tell how good a flight was, as only Python can: the function of python_udf."""
+    if arr_delay is None or arr_delay != arr_delay:
+        return f"{carrier} lost"
+    minutes = arr_delay * 60.0 / max(distance / 8.0, 30.0)
+    return (
+        f"{carrier} {'early' if minutes < -5 else 'fine' if minutes < 15 else 'late'}"
+    )
