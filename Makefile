@@ -49,7 +49,6 @@ test-cpp: cpp-dev
 	@ctest --preset dev
 test-python: build
 	@$(VENV)/bin/python -m pytest
-	@$(VENV)/bin/python -m pytest --doctest-modules --pyargs xshards
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(VENV)/bin/python -m pytest -m slow --timeout 3600
 
@@ -84,11 +83,13 @@ format: setup ## Rewrite the sources in the project's style
 .PHONY: bench bench-all
 bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow, Polars, DuckDB
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt
-	@.ci/bench.sh
+	@benchmarks/micro.sh
+	@$(VENV)/bin/python benchmarks/run.py
 bench-all: build cpp-release ## bench, with Dask, Ray Data and PySpark too
 	@.ci/setup-apt.sh $(PYTHON) java
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt python/requirements-peers-all.txt
-	@.ci/bench.sh --all
+	@benchmarks/micro.sh
+	@$(VENV)/bin/python benchmarks/run.py --all
 
 .PHONY: clean
 clean: ## Remove what was built; .venv stays

@@ -117,6 +117,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def load() -> float:
+    """Tell how many processes wanted a core during the last minute."""
+    return round(os.getloadavg()[0], 2)
+
+
 def commit() -> str:
     """Name the commit that is checked out, if any."""
     command = ["git", "describe", "--always", "--dirty"]

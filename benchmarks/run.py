@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import measure
 import report
 from engine import PEERS, run_engine
 
@@ -34,6 +35,9 @@ def main() -> int:
     args = parse()
     engines = args.engines or ENGINES + (MORE_ENGINES if args.all else [])
     directory = make_data(args.python, args.data, args.rows)
+    load = measure.load()
+    if load > 0.5:
+        print(f"Others are using this machine (load {load}): take times with care")
     report.print_header()
     outcomes = []
     for task in args.tasks or TASKS:
@@ -56,7 +60,13 @@ def main() -> int:
             report.print_outcome(outcome, ours)
             outcomes.append(outcome)
     report.write_json(
-        args.json, outcomes, rows=args.rows, threads=args.threads, repeat=args.repeat
+        args.json,
+        outcomes,
+        rows=args.rows,
+        threads=args.threads,
+        repeat=args.repeat,
+        load_before=load,
+        load_after=measure.load(),
     )
     print(f"\nKept in {args.json}")
     return int(any(o.error for o in outcomes if o.engine == report.OURS))

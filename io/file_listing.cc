@@ -2,16 +2,24 @@
 #include "io/file_listing.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
 #include <arrow/filesystem/filesystem.h>
+#include <arrow/util/io_util.h>
 
 #include "io/file_system.h"
 #include "io/glob.h"
 
 namespace xshards::io {
 namespace {
+
+/// Says "no such file" in a way that Python's FileNotFoundError is made of.
+arrow::Status NotFound(const char* expected, const std::string& path) {
+  return arrow::Status::IOError(expected, path, "'")
+      .WithDetail(arrow::internal::StatusDetailFromErrno(ENOENT));
+}
 
 // The part of a listed path below the folder that was listed.
 std::string_view Below(std::string_view folder, std::string_view path) {
@@ -77,8 +85,7 @@ arrow::Result<std::vector<InputFile>> ListPattern(const std::string& path) {
         }));
   }
   if (files.empty()) {
-    return arrow::Status::IOError("Expected files that match the pattern, found none: '",
-                                  path, "'");
+    return NotFound("Expected files that match the pattern, found none: '", path);
   }
   return files;
 }
@@ -100,17 +107,16 @@ arrow::Result<std::vector<InputFile>> ListOne(const std::string& path) {
           auto files, ListBelow(path, location, /*recursive=*/true,
                                 [](std::string_view name) { return !IsHidden(name); }));
       if (files.empty()) {
-        return arrow::Status::IOError(
+        return NotFound(
             "Expected a folder with data files (names that start with '.' or '_' are "
             "skipped), found none in '",
-            path, "'");
+            path);
       }
       return files;
     }
     case arrow::fs::FileType::NotFound:
       if (HasWildcard(plain)) return ListPattern(path);
-      return arrow::Status::IOError(
-          "Expected a file, a folder or a pattern, found nothing at '", path, "'");
+      return NotFound("Expected a file, a folder or a pattern, found nothing at '", path);
     case arrow::fs::FileType::Unknown:
       break;
   }

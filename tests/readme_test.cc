@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "readme_example.inc"
 #include <gtest/gtest.h>
+#include <readme_example.inc>
 
 #include "tests/support/status_assertions.h"
 

@@ -24,14 +24,15 @@ namespace xshards {
 
 class Executor;
 
+// Every member has an initialiser, so that users who set a few get no warning.
 struct XSHARDS_EXPORT ContextOptions {
-  int cores = 0;                // 0: all the process may use
-  int64_t memory_bytes = 0;     // 0: three fifths of the machine's
-  std::string spill_directory;  // empty: the system's temporary directory
+  int cores = 0;                     // 0: all the process may use
+  int64_t memory_bytes = 0;          // 0: three fifths of the machine's
+  std::string spill_directory = {};  // empty: the system's temporary directory
   /// Executors; nullptr means DefaultOperators().
-  std::shared_ptr<const OperatorTable> operators;
+  std::shared_ptr<const OperatorTable> operators = {};
   /// Runs fragments that call Python functions; nullptr means they are an error.
-  std::shared_ptr<Runner> python_runner;
+  std::shared_ptr<Runner> python_runner = {};
 
   arrow::Status Validate() const;
 };

@@ -165,17 +165,18 @@ bool XShards::is_cached() const {
          plan_->as<CacheNode>().cell->Get().has_value();
 }
 
-arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema() const {
+arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema(
+    const arrow::StopToken& stop) const {
   ARROW_ASSIGN_OR_RAISE(auto known, OutputSchema(*plan_));
   if (known != nullptr) return known;
-  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect());
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   return UnifySchemas(partitions);
 }
 
-arrow::Result<int> XShards::num_partitions() const {
+arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
   const int known = NumPartitions(*plan_);
   if (known >= 0) return known;
-  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect());
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   return static_cast<int>(partitions.size());
 }
 

@@ -94,9 +94,11 @@ class XSHARDS_EXPORT XShards {
   bool is_cached() const;
 
   /// The schema; runs the plan where only running tells.
-  arrow::Result<std::shared_ptr<arrow::Schema>> schema() const;
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   /// The number of partitions; runs the plan where only running tells.
-  arrow::Result<int> num_partitions() const;
+  arrow::Result<int> num_partitions(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   /// The plan before and after optimisation, with its stages.
   arrow::Result<std::string> Explain() const;
 

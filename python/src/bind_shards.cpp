@@ -83,14 +83,15 @@ void BindActions(py::class_<XShards>& shards) {
   shards
       .def("schema",
            [](const XShards& self, const py::object& on_progress) {
-             return RunAction(*self.context(), on_progress,
-                              [&](const arrow::StopToken&) { return self.schema(); });
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.schema(stop); });
            })
       .def("num_partitions",
            [](const XShards& self, const py::object& on_progress) {
-             return RunAction(*self.context(), on_progress, [&](const arrow::StopToken&) {
-               return self.num_partitions();
-             });
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.num_partitions(stop); });
            })
       .def("explain",
            [](const XShards& self) {

@@ -45,6 +45,7 @@ xs.init(cores=2)
 shards = xs.from_pandas(pd.DataFrame({"a": range(8)}), 8)
 shards.transform_shard(len).collect()
 print("ready", flush=True)
+input()
 """
 
 
@@ -52,7 +53,10 @@ print("ready", flush=True)
 def running(code):
     """Start a script and wait until it says that it is ready."""
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout.readline() == "ready\n"
         yield process, psutil.Process(process.pid).children(recursive=True)
@@ -84,6 +88,8 @@ def test_interrupt_ends_an_action_within_a_second(code):
 def test_no_process_outlives_its_parent(end):
     with running(GONE + end) as (process, children):
         assert len(children) >= 2
+        process.stdin.write("end\n")
+        process.stdin.flush()
         process.wait(10)
         wait_until_gone(children)
 

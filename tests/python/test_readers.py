@@ -130,7 +130,7 @@ def test_missing_file_is_named(tmp_path):
 
 
 def test_empty_folder_is_named(tmp_path):
-    with pytest.raises((OSError, ValueError), match=str(tmp_path)):
+    with pytest.raises(FileNotFoundError, match=str(tmp_path)):
         xs.read_csv(tmp_path)
 
 
@@ -144,9 +144,20 @@ def test_truncated_parquet_is_named(tmp_path):
 
 def test_schemas_that_differ_are_named(tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "1.parquet")
-    pd.DataFrame({"b": ["x"]}).to_parquet(tmp_path / "2.parquet")
-    with pytest.raises(xs.XShardsError, match=r"2\.parquet"):
-        xs.read_parquet(tmp_path).to_pandas()
+    pd.DataFrame({"a": ["x"]}).to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(TypeError, match=r"2\.parquet.*'?a'? has incompatible types"):
+        xs.read_parquet(tmp_path)
+    (tmp_path / "1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "2.csv").write_text("a,c\n1,2\n")
+    with pytest.raises(xs.XShardsError, match=r"2\.csv"):
+        xs.read_csv(tmp_path / "*.csv")
+
+
+def test_columns_that_a_parquet_file_lacks_are_missing(tmp_path):
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "1.parquet")
+    pd.DataFrame({"a": [2], "b": ["x"]}).to_parquet(tmp_path / "2.parquet")
+    expected = pd.DataFrame({"a": [1, 2], "b": [None, "x"]})
+    assert_same(xs.read_parquet(tmp_path).to_pandas(), expected)
 
 
 def test_value_of_wrong_type_is_named(tmp_path):

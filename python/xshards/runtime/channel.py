@@ -5,18 +5,44 @@ from __future__ import annotations
 
 import array
 import pickle
+import select
 import socket
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["Channel"]
+__all__ = ["Channel", "wait_readable"]
 
 _HEAD = struct.Struct("<QI")
 # The kernel passes at most 253 descriptors in one message.
 _DESCRIPTORS_AT_ONCE = 250
+
+
+class HasFileno(Protocol):
+    """Something with a file descriptor."""
+
+    def fileno(self) -> int:
+        """Give the descriptor."""
+        ...
+
+
+Readable = TypeVar("Readable", bound=HasFileno)
+
+
+def wait_readable(ends: Iterable[Readable], seconds: float) -> list[Readable]:
+    """Wait until some of these have something to read, or have ended.
+
+    Unlike ``select.select`` it takes any number of descriptors, of any value: a session
+    with many partitions in memory has thousands open.
+    """
+    poll = select.poll()
+    by_descriptor = {}
+    for end in ends:
+        by_descriptor[end.fileno()] = end
+        poll.register(end, select.POLLIN)
+    return [by_descriptor[descriptor] for descriptor, _ in poll.poll(seconds * 1000)]
 
 
 class Channel:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import select
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from xshards.errors import XShardsWorkerError
+from xshards.runtime.channel import wait_readable
 from xshards.runtime.functions import load_error
 from xshards.runtime.pool import Worker, WorkerPool, module_path
 from xshards.runtime.request import Request
@@ -125,8 +125,7 @@ class _Stage:
                 index = waiting.popleft()
                 running[worker] = index
                 self._send(worker, index, call_on_empty=call_on_empty)
-            ready, _, _ = select.select(list(running), [], [], _SLICE_SECONDS)
-            for worker in ready:
+            for worker in wait_readable(running, _SLICE_SECONDS):
                 index = running.pop(worker)
                 if self._receive(worker, index):
                     self._pool.give_back(worker)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xshards.errors import XShardsWorkerError
-from xshards.runtime.channel import Channel
+from xshards.runtime.channel import Channel, wait_readable
 
 if TYPE_CHECKING:
     from xshards.runtime.worker import Settings
@@ -196,8 +195,7 @@ class WorkerPool:
         """Note exits; give the process id if a fork was reported."""
         if self._control is None:
             return None
-        ready, _, _ = select.select([self._control], [], [], timeout)
-        if not ready:
+        if not wait_readable([self._control], timeout):
             return None
         message, _ = self._control.receive()
         match message:
