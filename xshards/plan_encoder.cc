@@ -46,7 +46,10 @@ arrow::Status PlanEncoder::Put(const SinkSpec& sink) {
 }
 
 arrow::Status PlanEncoder::Put(BlockStore& store, int32_t destination) {
-  ARROW_RETURN_NOT_OK(store.Share(*environment_.segments));
+  // Without a pool to move heap data to, all of it is in segments already.
+  if (environment_.segments != nullptr) {
+    ARROW_RETURN_NOT_OK(store.Share(*environment_.segments));
+  }
   std::vector<BlockStore::Block> blocks;
   for (auto& block : store.blocks()) {
     if (destination < 0 || block.destination == destination) blocks.push_back(block);

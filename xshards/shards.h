@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,6 +48,9 @@ class XSHARDS_EXPORT XShards {
 
   // Row by row; nothing moves between partitions.
   XShards Select(std::vector<std::string> columns) const;
+  XShards Select(std::initializer_list<std::string> columns) const {
+    return Select(std::vector<std::string>(columns));
+  }
   XShards Select(std::vector<std::pair<std::string, Expression>> columns) const;
   XShards Filter(Expression predicate) const;
   /// Add a column, or replace the one of that name in its place.

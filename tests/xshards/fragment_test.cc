@@ -5,23 +5,16 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "tests/xshards/fragment_trees.h"
 #include "xshards/context.h"
 
 namespace xshards {
 namespace {
 
+using testing::FragmentTrees;
 using testing::Numbered;
+using testing::NumberedLeaf;
 using testing::TestContext;
-
-XSHARDS_FUNCTION(first_three,
-                 [](const ShardView& shard) { return shard.batch()->Slice(0, 3); });
-
-Plan Data(int64_t rows, int64_t first_id = 0) {
-  return MakeNode(
-      LiteralNode{.schema = Numbered(0)->schema(),
-                  .partitions = {Partition(
-                      {BlockStore::FromBatches({Numbered(rows, 7, first_id)})}, 0)}});
-}
 
 class FragmentTest : public ::testing::Test {
  protected:
@@ -42,31 +35,8 @@ arrow::RecordBatchVector Rows(const FragmentResult& result) {
   return batches;
 }
 
-/// Every node that can be in a fragment, over in-memory data.
-std::vector<Plan> Trees() {
-  std::vector<Plan> trees = {
-      Data(10),
-      MakeNode(ProjectNode{.names = {"x"}, .expressions = {col("id") * lit(2)}},
-               {Data(10)}),
-      MakeNode(FilterNode{col("key") == lit("κ1")}, {Data(100)}),
-      MakeNode(MapNativeNode{.name = "first_three"}, {Data(10)}),
-      MakeNode(AggregateNode{.keys = {"key"}, .aggregates = {{"sum", "value", "s"}}},
-               {Data(100)}),
-      MakeNode(JoinNode{.left_keys = {"id"}, .right_keys = {"id"}},
-               {Data(10), Data(10, 5)}),
-      MakeNode(SortNode{.keys = {{"value", false}}}, {Data(50)}),
-      MakeNode(LimitNode{4}, {Data(10)}),
-      MakeNode(
-          ZipNode{},
-          {MakeNode(ProjectNode{.names = {"a"}, .expressions = {col("id")}}, {Data(5)}),
-           MakeNode(ProjectNode{.names = {"b"}, .expressions = {col("key")}},
-                    {Data(5)})}),
-  };
-  return trees;
-}
-
 TEST_F(FragmentTest, ADecodedFragmentGivesTheSameRowsForEveryNode) {
-  for (const auto& tree : Trees()) {
+  for (const auto& tree : FragmentTrees()) {
     Fragment fragment{.index = 2, .root = tree, .sink = {.storage = Storage::kShared}};
     ASSERT_OK_AND_ASSIGN(auto here, Run(fragment));
     ASSERT_OK_AND_ASSIGN(auto encoded, EncodeFragment(fragment, context_->storage()));
@@ -84,7 +54,7 @@ TEST_F(FragmentTest, ADecodedFragmentGivesTheSameRowsForEveryNode) {
 }
 
 TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
-  Fragment fragment{.root = Data(10), .sink = {.storage = Storage::kShared}};
+  Fragment fragment{.root = NumberedLeaf(10), .sink = {.storage = Storage::kShared}};
   ASSERT_OK_AND_ASSIGN(auto result, Run(fragment));
   ASSERT_OK_AND_ASSIGN(auto encoded, EncodeResult(result));
   ASSERT_OK_AND_ASSIGN(
@@ -95,29 +65,29 @@ TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
 }
 
 TEST_F(FragmentTest, AResultOnTheHeapDoesNotTravel) {
-  ASSERT_OK_AND_ASSIGN(auto result, Run({.root = Data(10)}));
+  ASSERT_OK_AND_ASSIGN(auto result, Run({.root = NumberedLeaf(10)}));
   EXPECT_FAILS(Invalid, "must be in shared storage", EncodeResult(result));
 }
 
 TEST_F(FragmentTest, StopsWhenAsked) {
   arrow::StopSource source;
   source.RequestStop();
-  EXPECT_FAILS(
-      Cancelled, "",
-      RunFragment({.root = Data(10)}, *operators_, context_->storage(), source.token()));
+  EXPECT_FAILS(Cancelled, "",
+               RunFragment({.root = NumberedLeaf(10)}, *operators_, context_->storage(),
+                           source.token()));
   std::atomic<bool> abandoned{true};
   EXPECT_FAILS(Cancelled, "Another partition failed",
-               RunFragment({.root = Data(10)}, *operators_, context_->storage(),
+               RunFragment({.root = NumberedLeaf(10)}, *operators_, context_->storage(),
                            arrow::StopToken::Unstoppable(), &abandoned));
 }
 
 TEST_F(FragmentTest, KnowsWhatPinsItAndWhatNeedsPython) {
-  EXPECT_TRUE(CanTravel(*MakeNode(MapNativeNode{.name = "f"}, {Data(1)})));
+  EXPECT_TRUE(CanTravel(*MakeNode(MapNativeNode{.name = "f"}, {NumberedLeaf(1)})));
   EXPECT_FALSE(
-      CanTravel(*MakeNode(LimitNode{1}, {MakeNode(MapNativeNode{}, {Data(1)})})));
-  EXPECT_FALSE(NeedsPython(*Data(1)));
-  EXPECT_TRUE(
-      NeedsPython(*MakeNode(LimitNode{1}, {MakeNode(MapPythonNode{}, {Data(1)})})));
+      CanTravel(*MakeNode(LimitNode{1}, {MakeNode(MapNativeNode{}, {NumberedLeaf(1)})})));
+  EXPECT_FALSE(NeedsPython(*NumberedLeaf(1)));
+  EXPECT_TRUE(NeedsPython(
+      *MakeNode(LimitNode{1}, {MakeNode(MapPythonNode{}, {NumberedLeaf(1)})})));
 }
 
 }  // namespace

@@ -50,6 +50,16 @@ TEST_F(ShardsTest, FiltersSelectsAndAddsColumns) {
       batch->column(1)->Equals(Array(arrow::float64(), "[47.5, 48, 48.5, 49, 49.5]")));
 }
 
+TEST_F(ShardsTest, SelectsByNameOrByExpression) {
+  ASSERT_OK_AND_ASSIGN(auto named, shards_.Select({"key", "id"}).schema());
+  EXPECT_EQ(named->field_names(), (std::vector<std::string>{"key", "id"}));
+  ASSERT_OK_AND_ASSIGN(auto one, shards_.Select({"key"}).schema());
+  EXPECT_EQ(one->num_fields(), 1);
+  ASSERT_OK_AND_ASSIGN(auto computed,
+                       shards_.Select({{"x", col("id") / lit(2)}}).schema());
+  EXPECT_EQ(computed->field(0)->type()->id(), arrow::Type::DOUBLE);
+}
+
 TEST_F(ShardsTest, UniqueKeepsTheOrderOfFirstAppearance) {
   ASSERT_OK_AND_ASSIGN(auto actual, shards_["key"].Unique());
   ASSERT_OK_AND_ASSIGN(auto table, shards_.ToTable());
