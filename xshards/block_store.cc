@@ -16,6 +16,15 @@ int64_t SizeOf(const arrow::RecordBatch& batch) {
   return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
 }
 
+std::shared_ptr<Segment> DiskSegment(const std::vector<BlockStore::Block>& blocks) {
+  for (const auto& block : blocks) {
+    if (block.segment != nullptr && block.segment->kind() == SegmentKind::kDisk) {
+      return block.segment;
+    }
+  }
+  return nullptr;
+}
+
 BlockStore::Block HeapBlock(int32_t destination,
                             std::shared_ptr<arrow::RecordBatch> batch) {
   BlockStore::Block block;
@@ -112,7 +121,9 @@ arrow::Status BlockStore::Share(SegmentPool& segments) {
 
 arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind) {
   std::lock_guard one_mover(moving_);
-  std::shared_ptr<Segment> target;
+  // A store that is spilled again and again, as it grows, keeps to one file.
+  std::shared_ptr<Segment> target =
+      kind == SegmentKind::kDisk ? DiskSegment(blocks()) : nullptr;
   int64_t moved = 0;
   for (size_t i = 0, count = num_blocks(); i < count; ++i) {
     Block block;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "xshards/conform.h"
 #include "xshards/fragment.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
@@ -41,6 +42,27 @@ std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) 
   std::vector<Plan> wrapped;
   for (const auto& tree : trees) wrapped.push_back(MakeNode(node, {tree}));
   return wrapped;
+}
+
+/// Only running a function tells what it gives.
+bool IsFunction(const PlanNode& tree) {
+  return tree.kind() == NodeKind::kMapNative || tree.kind() == NodeKind::kMapPython;
+}
+
+/// A selection that gives rows of one schema another that is wider.
+ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
+  ProjectNode project;
+  for (const auto& field : to.fields()) {
+    auto own = from.GetFieldByName(field->name());
+    auto value =
+        own == nullptr ? lit(arrow::MakeNullScalar(field->type())) : col(field->name());
+    if (own != nullptr && !own->type()->Equals(*field->type())) {
+      value = value.Cast(field->type());
+    }
+    project.names.push_back(field->name());
+    project.expressions.push_back(std::move(value));
+  }
+  return project;
 }
 
 arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer) {
@@ -140,9 +162,8 @@ arrow::Result<Executor::Trees> Executor::LowerTable(const Plan& plan, Storage st
     return arrow::Status::Invalid(Describe(consumer), " has no partitions to work on");
   }
   // A function's output must exist before anything can be asked of its columns.
-  const bool unknown = std::any_of(trees.begin(), trees.end(), [](const Plan& tree) {
-    return tree->kind() == NodeKind::kMapNative || tree->kind() == NodeKind::kMapPython;
-  });
+  const bool unknown = std::any_of(trees.begin(), trees.end(),
+                                   [](const Plan& tree) { return IsFunction(*tree); });
   if (unknown) {
     ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
     ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
@@ -265,9 +286,27 @@ arrow::Result<Executor::Trees> Executor::LowerLimit(const Plan& plan, Storage st
 
 arrow::Result<Executor::Trees> Executor::LowerUnion(const Plan& plan, Storage storage) {
   Trees all;
+  std::vector<std::shared_ptr<arrow::Schema>> schemas;
+  std::shared_ptr<arrow::Schema> unified;
   for (const auto& input : plan->inputs) {
     ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input, storage));
-    all.insert(all.end(), trees.begin(), trees.end());
+    if (!trees.empty() && IsFunction(*trees[0])) {
+      ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+      ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+    }
+    for (auto& tree : trees) {
+      ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*tree));
+      if (schema != nullptr) {
+        ARROW_ASSIGN_OR_RAISE(unified, Unify(unified ? unified : schema, schema));
+      }
+      schemas.push_back(std::move(schema));
+      all.push_back(std::move(tree));
+    }
+  }
+  // What comes after sees one schema, whichever branch a partition is from.
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (schemas[i] == nullptr || schemas[i]->Equals(*unified)) continue;
+    all[i] = MakeNode(ToSchema(*schemas[i], *unified), {all[i]});
   }
   return all;
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <arrow/array.h>
+#include <arrow/array/util.h>
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 #include <arrow/datum.h>
@@ -43,6 +44,11 @@ ArrowExpression WithWeakType(const ArrowExpression& expression,
   return cast.ok() ? cp::literal(cast->scalar()) : expression;
 }
 
+/// numpy keeps float32 only beside integers that it can hold.
+bool IsWideInteger(const arrow::DataType& type) {
+  return arrow::is_integer(type.id()) && arrow::bit_width(type.id()) >= 32;
+}
+
 /// Rewrites calls so that Arrow's kernels give pandas' results.
 class Lowering {
  public:
@@ -69,7 +75,9 @@ class Lowering {
     const std::string& name = call.function_name;
     if (kComparisons.contains(name) || name == "not_equal") {
       ARROW_RETURN_NOT_OK(WidenIntegers(arguments));
+      ARROW_RETURN_NOT_OK(NarrowFloats(arguments));
     }
+    if (name == "is_in") return LowerIsIn(call, std::move(arguments));
     if (kComparisons.contains(name)) {
       return cp::call("coalesce", {cp::call(name, std::move(arguments), call.options),
                                    cp::literal(false)});
@@ -97,6 +105,12 @@ class Lowering {
     const auto whole = [](const arrow::DataType& type) {
       return arrow::is_integer(type.id()) || type.id() == arrow::Type::BOOL;
     };
+    const bool plain = LiteralScalar(arguments[0]) || LiteralScalar(arguments[1]);
+    if (!plain && (IsWideInteger(*left) ? *right : *left).id() == arrow::Type::FLOAT &&
+        (IsWideInteger(*left) || IsWideInteger(*right))) {
+      left_operand = CastTo(left_operand, arrow::float64());
+      right_operand = CastTo(right_operand, arrow::float64());
+    }
     if (name == "divide" && whole(*left) && whole(*right)) {
       left_operand = CastTo(left_operand, arrow::float64());
       right_operand = CastTo(right_operand, arrow::float64());
@@ -122,6 +136,36 @@ class Lowering {
       }
     }
     return arrow::Status::OK();
+  }
+
+  /// A plain float is compared with float32 as a float32, as numpy does.
+  arrow::Status NarrowFloats(std::vector<ArrowExpression>& arguments) {
+    for (size_t i = 0; i < 2; ++i) {
+      ARROW_ASSIGN_OR_RAISE(auto other, TypeOf(arguments[1 - i]));
+      if (other->id() == arrow::Type::FLOAT) {
+        arguments[i] = WithWeakType(arguments[i], *other);
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  /// Values of a kind the column cannot hold are never in it: text is not parsed to be
+  /// found among numbers. An empty list has no type of its own.
+  arrow::Result<ArrowExpression> LowerIsIn(const ArrowExpression::Call& call,
+                                           std::vector<ArrowExpression> arguments) {
+    const auto& options = static_cast<const cp::SetLookupOptions&>(*call.options);
+    ARROW_ASSIGN_OR_RAISE(auto type, TypeOf(arguments[0]));
+    if (type->id() == arrow::Type::DICTIONARY) {
+      type = static_cast<const arrow::DictionaryType&>(*type).value_type();
+    }
+    auto values = options.value_set.make_array();
+    if (values->type_id() == arrow::Type::NA) {
+      ARROW_ASSIGN_OR_RAISE(values, arrow::MakeArrayOfNull(type, values->length()));
+    } else if (arrow::is_base_binary_like(type->id()) !=
+               arrow::is_base_binary_like(values->type_id())) {
+      ARROW_ASSIGN_OR_RAISE(values, arrow::MakeEmptyArray(type));
+    }
+    return cp::call("is_in", std::move(arguments), cp::SetLookupOptions(values));
   }
 
   arrow::Result<std::shared_ptr<arrow::DataType>> TypeOf(

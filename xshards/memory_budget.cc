@@ -79,6 +79,7 @@ void MemoryBudget::Add(int64_t bytes) {
 
 void MemoryBudget::Register(const std::weak_ptr<Spillable>& spillable) {
   std::lock_guard lock(mutex_);
+  while (!cold_first_.empty() && cold_first_.front().expired()) cold_first_.pop_front();
   cold_first_.push_back(spillable);
 }
 

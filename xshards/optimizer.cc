@@ -2,6 +2,8 @@
 #include "xshards/optimizer.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace xshards {
@@ -39,6 +41,26 @@ Expression And(const std::optional<Expression>& left, const Expression& right) {
   return left ? *left && right : right;
 }
 
+/// True unless every call in it gives a value for any input. One that can fail (a cast,
+/// say) must not see rows that an earlier filter takes away.
+bool CanFail(const arrow::compute::Expression& expression) {
+  static const std::set<std::string> kNeverFail = {
+      "add",       "subtract",   "multiply", "divide",        "negate",    "equal",
+      "less",      "less_equal", "greater",  "greater_equal", "not_equal", "and_kleene",
+      "or_kleene", "invert",     "is_null",  "is_in"};
+  const auto* call = expression.call();
+  if (call == nullptr) return false;
+  return !kNeverFail.contains(call->function_name) ||
+         std::any_of(call->arguments.begin(), call->arguments.end(), CanFail);
+}
+
+bool DefinesAll(const ProjectNode& project, const std::vector<std::string>& columns) {
+  return std::all_of(columns.begin(), columns.end(), [&](const std::string& column) {
+    return std::find(project.names.begin(), project.names.end(), column) !=
+           project.names.end();
+  });
+}
+
 arrow::Result<bool> HaveSameSchema(const std::vector<Plan>& plans) {
   ARROW_ASSIGN_OR_RAISE(auto first, OutputSchema(*plans[0]));
   if (first == nullptr) return false;
@@ -56,13 +78,15 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
   switch (input->kind()) {
     case NodeKind::kProject: {
       const auto& project = input->as<ProjectNode>();
-      if (project.keep_input) break;
+      // A column it does not define is a mistake that must not reach what is below.
+      if (project.keep_input || !DefinesAll(project, predicate.Columns())) break;
       ARROW_ASSIGN_OR_RAISE(
           auto below,
           PlaceFilter(predicate.Substitute(Definitions(project)), input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
     }
     case NodeKind::kFilter: {
+      if (CanFail(predicate.arrow())) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
     }
@@ -123,6 +147,9 @@ Plan PlaceLimit(int64_t count, const Plan& input) {
 /// Two selections in a row become one unless that would compute something twice.
 std::optional<ProjectNode> Fuse(const ProjectNode& outer, const ProjectNode& inner) {
   if (outer.keep_input || inner.keep_input) return std::nullopt;
+  for (const auto& expression : outer.expressions) {
+    if (!DefinesAll(inner, expression.Columns())) return std::nullopt;
+  }
   for (size_t i = 0; i < inner.names.size(); ++i) {
     if (inner.expressions[i].column_name() != nullptr) continue;
     int uses = 0;
@@ -170,7 +197,8 @@ arrow::Result<Plan> FuseNarrowNodes(const Plan& plan) {
   ARROW_ASSIGN_OR_RAISE(auto rewritten, RewriteInputs(plan, FuseNarrowNodes));
   if (rewritten->inputs.size() != 1) return rewritten;
   const Plan& input = rewritten->inputs[0];
-  if (rewritten->kind() == NodeKind::kFilter && input->kind() == NodeKind::kFilter) {
+  if (rewritten->kind() == NodeKind::kFilter && input->kind() == NodeKind::kFilter &&
+      !CanFail(rewritten->as<FilterNode>().predicate.arrow())) {
     return MakeNode(FilterNode{input->as<FilterNode>().predicate &&
                                rewritten->as<FilterNode>().predicate},
                     input->inputs);

@@ -183,6 +183,16 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
                                       node.right_keys[i], "' (", right_type->ToString(),
                                       "): cast one of them to the type of the other");
     }
+    const bool no_common_integer = (left_type->id() == arrow::Type::UINT64 &&
+                                    arrow::is_signed_integer(right_type->id())) ||
+                                   (right_type->id() == arrow::Type::UINT64 &&
+                                    arrow::is_signed_integer(left_type->id()));
+    if (no_common_integer) {
+      return arrow::Status::TypeError(
+          "Cannot join '", node.left_keys[i], "' (", left_type->ToString(), ") with '",
+          node.right_keys[i], "' (", right_type->ToString(),
+          "): no integer type holds both; cast one of them to the type of the other");
+    }
     if (node.left_keys[i] != node.right_keys[i]) continue;
     shared_keys.insert(node.left_keys[i]);
     ARROW_ASSIGN_OR_RAISE(auto unified,

@@ -57,7 +57,13 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
     }
   }
   arrow::FieldVector fields;
-  for (const auto& key : sort.keys) fields.push_back(schema->GetFieldByName(key.column));
+  for (const auto& key : sort.keys) {
+    auto type = schema->GetFieldByName(key.column)->type();
+    if (type->id() == arrow::Type::DICTIONARY) {  // not sortable beside other keys
+      type = static_cast<const arrow::DictionaryType&>(*type).value_type();
+    }
+    fields.push_back(arrow::field(key.column, std::move(type)));
+  }
   auto key_schema = arrow::schema(std::move(fields));
   cp::ExecContext context(pool);
   arrow::RecordBatchVector samples;

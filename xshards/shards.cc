@@ -59,6 +59,15 @@ XShards XShards::With(NodeVariant node) const {
 }
 
 XShards XShards::With(NodeVariant node, const XShards& other) const {
+  if (other.context_ != context_) {
+    // Building cannot fail, so the mistake is a node that says so when it is run. The
+    // other side's plan is left out: its data lives only as long as its own Context.
+    return TransformShard([](const ShardView&) -> arrow::Result<ShardView> {
+      return arrow::Status::Invalid(
+          "These shards belong to two Contexts; make both with the same one (in Python, "
+          "after the last xshards.init())");
+    });
+  }
   return {context_, MakeNode(std::move(node), {plan_, other.plan_})};
 }
 

@@ -234,7 +234,11 @@ def _decode_dictionaries(table: pa.Table) -> pa.Table:
 def _restore(values: pa.ChunkedArray, dtype: Any) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype) and hasattr(dtype, "__from_arrow__"):
         return dtype.__from_arrow__(values)
-    return values.to_pandas().astype(dtype).array
+    plain = values.to_pandas()
+    restored = plain.astype(dtype)
+    if restored.isna().sum() > plain.isna().sum():
+        return plain.array  # a union brought values that are none of the categories
+    return restored.array
 
 
 def _mark_missing_booleans(frame: pd.DataFrame, table: pa.Table) -> None:

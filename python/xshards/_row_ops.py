@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pyarrow as pa
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
-from xshards.errors import XShardsValueError
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.runtime.convert import FORMATS
 from xshards.runtime.functions import Task, name_of, pack_task
@@ -25,6 +25,16 @@ __all__ = ["RowOps"]
 
 class RowOps(Base):
     """Select, filter, compute and transform."""
+
+    def __iter__(self) -> NoReturn:
+        msg = "shards are not a sequence; use collect() for partitions or to_pandas()"
+        raise XShardsTypeError(msg)
+
+    def _compare(self, _other: object) -> NoReturn:
+        msg = 'compare columns in expressions: shards.filter(xs.col("name") > 2)'
+        raise XShardsTypeError(msg)
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def __getitem__(self, key: str | Sequence[str] | Expression) -> Self:
         """Select one column, several columns, or rows.

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import require
+from xshards.errors import XShardsTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -120,6 +121,9 @@ class Expression:
         >>> xs.col("carrier").isin(["AA", "UA"])
         <Expression ...>
         """
+        if isinstance(values, str):
+            msg = f"isin takes a list of values, not the text {values!r}"
+            raise XShardsTypeError(msg)
         array = pa.array(values if isinstance(values, pa.Array) else list(values))
         if pa.types.is_string(array.type):
             array = array.cast(pa.large_string())

@@ -183,3 +183,10 @@ def test_data_outlives_its_context():
     context.close()
     del shards, context
     assert table.column("b").to_pylist() == list(range(1, 1001))
+
+
+def test_union_of_other_categories_keeps_every_value():
+    left = pd.DataFrame({"a": pd.Categorical(["a", "b"])})
+    right = pd.DataFrame({"a": pd.Categorical(["c", "b"])})
+    both = xs.from_pandas(left, 1).union(xs.from_pandas(right, 1))
+    assert both.to_pandas()["a"].tolist() == ["a", "b", "c", "b"]

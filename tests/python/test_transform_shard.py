@@ -4,6 +4,7 @@
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -376,3 +377,44 @@ def test_big_results_cross_processes():
     assert len(frame) == rows
     assert frame["b"].sum() == pytest.approx(1.5 * rows * (rows - 1) / 2)
     assert frame["s"].iloc[-1] == str(rows - 1)
+
+
+def test_a_killed_fork_server_is_survived():
+    shards = xs.from_pandas(pd.DataFrame({"a": range(8)}), num_partitions=8)
+    [server, *_] = shards.transform_shard(lambda df: os.getppid()).collect()
+
+    def end_first_server(df):
+        if os.getppid() == server:
+            os.kill(server, signal.SIGKILL)  # and this worker dies with it
+            time.sleep(10)
+        return df
+
+    result = shards.transform_shard(end_first_server).to_pandas()
+    pd.testing.assert_frame_equal(result, pd.DataFrame({"a": range(8)}))
+
+
+def test_a_function_that_could_not_be_loaded_can_be_tried_again(tmp_path):
+    needed = tmp_path / "needed.txt"
+
+    class Text:
+        """Becomes the text of the file where it is unpickled."""
+
+        def __reduce__(self):
+            return needed.read_text.__func__, (needed,)
+
+    shards = xs.from_pandas(pd.DataFrame({"a": [1]}), num_partitions=1)
+    mapped = shards.transform_shard(lambda df, text: text, Text())
+    with pytest.raises(FileNotFoundError, match="needed"):
+        mapped.collect()
+    needed.write_text("here")
+    assert mapped.collect() == ["here"]
+
+
+def test_workers_do_not_keep_every_function():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1]}), num_partitions=1)
+    for number in range(20):
+        ballast = np.full(1_000_000, number)
+        result = shards.transform_shard(lambda df, b: int(b[-1]), ballast).collect()
+        assert result == [number]
+    # The last function again, after others were forgotten.
+    assert shards.transform_shard(len).collect() == [1]

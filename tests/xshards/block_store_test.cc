@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/block_store.h"
 
+#include <set>
 #include <thread>
 
 #include <arrow/array/concatenate.h>
@@ -98,6 +99,13 @@ TEST_F(BlockStoreTest, OutputLargerThanTheBudgetGoesToDiskAsItIsWritten) {
     ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
     EXPECT_EQ(store->storage(), Storage::kFile);
     EXPECT_GT(budget_->spilled_bytes(), 0);
+    std::set<int> files;
+    for (const auto& block : store->blocks()) {
+      if (block.segment != nullptr && block.segment->kind() == SegmentKind::kDisk) {
+        files.insert(block.segment->fd());
+      }
+    }
+    EXPECT_EQ(files.size(), 1);
     ASSERT_OK_AND_ASSIGN(auto last, store->ReadBlock(49));
     EXPECT_TRUE(last->Equals(*Numbered(5000, 7, 49 * 5000)));
   }

@@ -153,6 +153,33 @@ TEST_F(ExecutorTest, ZipNeedsEqualPartitionCounts) {
   EXPECT_FAILS(Invalid, "got 5 and 2", left.Zip(right.Repartition(2)).ToTable());
 }
 
+TEST_F(ExecutorTest, AUnionWidensItsBranchesBeforeAnythingElse) {
+  auto ints = testing::Batch(arrow::schema({arrow::field("k", arrow::int64()),
+                                            arrow::field("v", arrow::int8())}),
+                             R"([{"k": 1, "v": 1}, {"k": 1, "v": 2}])");
+  auto floats =
+      testing::Batch(arrow::schema({arrow::field("k", arrow::int64()),
+                                    arrow::field("v", arrow::float64()),
+                                    arrow::field("w", arrow::int64())}),
+                     R"([{"k": 1, "v": 0.5, "w": 7}, {"k": 1, "v": 2.75, "w": 8}])");
+  ASSERT_OK_AND_ASSIGN(auto left, XShards::FromBatches(context_, {ints}));
+  ASSERT_OK_AND_ASSIGN(auto right, XShards::FromBatches(context_, {floats}));
+  for (const auto& both : {left.Union(right), right.Union(left)}) {
+    ASSERT_OK_AND_ASSIGN(
+        auto table,
+        both.GroupBy({"k"}, {{"sum", "v", "sum"}, {"max", "v", "max"}}).ToTable());
+    auto expected =
+        testing::Batch(table->schema(), R"([{"k": 1, "sum": 6.25, "max": 2.75}])");
+    EXPECT_TRUE(table->CombineChunksToBatch().ValueOrDie()->Equals(*expected))
+        << table->ToString();
+    ASSERT_OK_AND_ASSIGN(auto some,
+                         both.Filter(col("w") > lit(7)).Select({"w"}).ToTable());
+    EXPECT_EQ(Ids(*some, "w"), (std::vector<int64_t>{8}));
+    ASSERT_OK_AND_ASSIGN(auto rows, both.Distinct().Count());
+    EXPECT_EQ(rows, 4);
+  }
+}
+
 TEST_F(ExecutorTest, PythonFunctionsNeedARunner) {
   auto mapped =
       shards_.TransformPython({.function_hash = "h", .label = "f", .format = "pandas"});

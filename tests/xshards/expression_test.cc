@@ -76,6 +76,22 @@ TEST_F(ExpressionTest, NullAndNaNAreBothMissing) {
                "[false, false, true]");
 }
 
+TEST_F(ExpressionTest, IsInDoesNotParseTextAndTakesAnEmptyList) {
+  ExpectValues(col("i").IsIn(Array(arrow::large_utf8(), R"(["1"])")), arrow::boolean(),
+               "[false, false, false]");
+  ExpectValues(col("s").IsIn(Array(arrow::null(), "[]")), arrow::boolean(),
+               "[false, false, false]");
+  ExpectValues(col("s").IsIn(Array(arrow::null(), "[null]")), arrow::boolean(),
+               "[false, true, false]");
+}
+
+TEST_F(ExpressionTest, APlainFloatMeetsFloat32AsFloat32) {
+  auto single = col("f").Cast(arrow::float32()) * lit(0.2);
+  ExpectValues(single == lit(0.1), arrow::boolean(), "[true, false, false]");
+  ExpectValues(single > lit(0.1), arrow::boolean(), "[false, false, false]");
+  ExpectValues(single + col("small"), arrow::float64(), "[7.100000001490116, null, NaN]");
+}
+
 TEST_F(ExpressionTest, LogicFollowsTheTruthOfItsParts) {
   ExpectValues(col("i") == lit(1) && col("f") > lit(0.0), arrow::boolean(),
                "[true, false, false]");

@@ -74,6 +74,20 @@ TEST(MemoryBudget, ForgetsDataThatDiedAndGivesUpWhenNothingIsLeft) {
   EXPECT_EQ(budget.used(), 5000);
 }
 
+TEST(MemoryBudget, DataThatIsLeftAfterOthersDiedIsStillSpilled) {
+  MemoryBudget budget(1000);
+  auto kept = std::make_shared<FakeData>(&budget, 500);
+  {
+    auto gone = std::make_shared<FakeData>(&budget, 10);
+    budget.Register(gone);
+  }
+  budget.Register(kept);
+  budget.Add(400);
+  ASSERT_OK(budget.MakeRoom());
+  EXPECT_EQ(kept->bytes(), 0);
+  budget.Add(-400);
+}
+
 TEST(MemoryBudget, ReservationCountsWhileItLives) {
   MemoryBudget budget(1000);
   {

@@ -125,6 +125,33 @@ TEST_F(OptimizerTest, FindsMistakesBeforeAnythingRuns) {
                Optimize(Shards().Filter(col("nope") > lit(1)).plan()));
 }
 
+TEST_F(OptimizerTest, AFilterThatCanFailSeesOnlyTheRowsItWasGiven) {
+  auto schema = arrow::schema(
+      {arrow::field("s", arrow::large_utf8()), arrow::field("t", arrow::large_utf8())});
+  auto batch = testing::Batch(
+      schema, R"([{"s": "1", "t": "n"}, {"s": "x", "t": "s"}, {"s": "3", "t": "n"}])");
+  ASSERT_OK_AND_ASSIGN(auto shards, XShards::FromBatches(context_, {batch}));
+  auto numbers = shards.Filter(col("t") == lit("n"));
+  ASSERT_OK_AND_ASSIGN(int64_t direct,
+                       numbers.Filter(col("s").Cast(arrow::int64()) > lit(1)).Count());
+  EXPECT_EQ(direct, 1);
+  ASSERT_OK_AND_ASSIGN(int64_t computed,
+                       numbers.WithColumn("i", col("s").Cast(arrow::int64()))
+                           .Filter(col("i") > lit(1))
+                           .Count());
+  EXPECT_EQ(computed, 1);
+}
+
+TEST_F(OptimizerTest, AColumnThatWasNotSelectedCannotBeUsedLater) {
+  auto mapped =
+      testing::NumberedShards(context_, 1, 5).TransformShard([](const ShardView& shard) {
+        return shard;
+      });
+  EXPECT_FAILS(KeyError, "'value'",
+               mapped.Select({"id"}).Filter(col("value") > lit(1.0)).ToTable());
+  EXPECT_FAILS(KeyError, "'value'", mapped.Select({"id"}).Select({"value"}).ToTable());
+}
+
 TEST_F(OptimizerTest, EachRuleKeepsTheRows) {
   auto shards = testing::NumberedShards(context_, 3, 40);
   auto plan = shards.WithColumn("twice", col("value") * lit(2.0))

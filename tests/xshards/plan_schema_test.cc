@@ -14,9 +14,10 @@ using testing::TestContext;
 
 class PlanSchemaTest : public ::testing::Test {
  protected:
-  static XShards Shards(const std::shared_ptr<arrow::Schema>& schema) {
-    return XShards::FromBatches(TestContext(), {Batch(schema, "[]")}).ValueOrDie();
+  XShards Shards(const std::shared_ptr<arrow::Schema>& schema) const {
+    return XShards::FromBatches(context_, {Batch(schema, "[]")}).ValueOrDie();
   }
+  const std::shared_ptr<Context> context_ = TestContext();
   const std::shared_ptr<arrow::Schema> schema_ = arrow::schema(
       {arrow::field("k", arrow::large_utf8()), arrow::field("i", arrow::int32()),
        arrow::field("f", arrow::float32())});
@@ -68,6 +69,10 @@ TEST_F(PlanSchemaTest, JoinNamesColumnsAsPandasDoes) {
   JoinNode mixed{.left_keys = {"k"}, .right_keys = {"i"}};
   EXPECT_FAILS(TypeError, "Cannot join 'k' (large_string) with 'i' (int64)",
                shards_.Join(right, mixed).schema());
+  auto unsigned_side = Shards(arrow::schema({arrow::field("i", arrow::uint64())}));
+  JoinNode signs{.left_keys = {"i"}, .right_keys = {"i"}};
+  EXPECT_FAILS(TypeError, "no integer type holds both",
+               right.Join(unsigned_side, signs).schema());
   JoinNode uneven{.left_keys = {"k"}, .right_keys = {}};
   EXPECT_FAILS(Invalid, "got 1 and 0", shards_.Join(right, uneven).schema());
 }

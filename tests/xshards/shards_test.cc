@@ -122,6 +122,14 @@ TEST_F(ShardsTest, DistinctKeepsTheFirstOfEqualRows) {
   EXPECT_EQ(Ids(*table, "a"), (std::vector<int64_t>{1, 2, 3}));
 }
 
+TEST_F(ShardsTest, ShardsOfTwoContextsDoNotMix) {
+  auto other = NumberedShards(TestContext(), 2, 5).PartitionBy({"key"}, 2).Cache();
+  ASSERT_OK(other.Count());
+  EXPECT_FAILS(Invalid, "belong to two Contexts", shards_.Union(other).ToTable());
+  EXPECT_FAILS(Invalid, "belong to two Contexts",
+               shards_.Join(other, {.left_keys = {"id"}, .right_keys = {"id"}}).Count());
+}
+
 TEST_F(ShardsTest, MistakesAreReportedByActions) {
   auto wrong = shards_.Filter(col("nope") > lit(1));
   EXPECT_FAILS(KeyError, "'nope'", wrong.schema());

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import array
+import errno
+import os
 import pickle
 import select
 import socket
@@ -109,11 +111,22 @@ class Channel:
 
     def _read_descriptors(self, count: int) -> list[int]:
         room = socket.CMSG_SPACE(count * array.array("i").itemsize)
-        data, ancillary, _flags, _address = self.socket.recvmsg(1, room)
+        try:
+            data, ancillary, _flags, _address = self.socket.recvmsg(1, room)
+        except ConnectionResetError:
+            raise EOFError from None
         if not data:
             raise EOFError
         received = array.array("i")
         for level, kind, content in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 received.frombytes(content)
+        if len(received) < count:
+            for descriptor in received:
+                os.close(descriptor)
+            msg = (
+                "this process may not open more files, so partitions cannot be passed "
+                "on; raise the limit (ulimit -n) or use fewer partitions"
+            )
+            raise OSError(errno.EMFILE, msg)
         return list(received)

@@ -23,6 +23,7 @@ __all__ = ["Dispatcher"]
 
 _SLICE_SECONDS = 0.05
 _MAX_ATTEMPTS = 3
+_KEPT_FUNCTIONS = 8
 
 Segments = list[tuple[int, int, int]]
 Encode = Callable[[int], tuple[pa.Buffer, Segments, dict[str, pa.Buffer]]]
@@ -125,6 +126,9 @@ class _Stage:
                 index = waiting.popleft()
                 running[worker] = index
                 self._send(worker, index, call_on_empty=call_on_empty)
+            # Workers end with their fork server; their channels are closed by then.
+            for worker in [worker for worker in running if worker.fileno() < 0]:
+                waiting.appendleft(running.pop(worker))
             for worker in wait_readable(running, _SLICE_SECONDS):
                 index = running.pop(worker)
                 if self._receive(worker, index):
@@ -136,6 +140,10 @@ class _Stage:
     def _send(self, worker: Worker, index: int, *, call_on_empty: bool) -> None:
         fragment, segments, functions = self._encode(index)
         changed = worker.surroundings != self._surroundings
+        # What a function closes over stays in the worker's memory while it is kept.
+        forget = len(worker.functions) >= _KEPT_FUNCTIONS
+        if forget:
+            worker.functions.clear()
         request = Request(
             fragment=pickle.PickleBuffer(fragment),
             segments=[(kind, size) for kind, _, size in segments],
@@ -144,6 +152,7 @@ class _Stage:
                 for name, pickled in functions.items()
                 if name not in worker.functions
             },
+            forget=forget,
             surroundings=self._surroundings if changed else None,
             call_on_empty=call_on_empty,
         )
@@ -170,6 +179,9 @@ class _Stage:
                     self.skipped.add(index)
                 return True
             case ("error", pickled, text):
+                # It may have failed before it took what was sent: send it all again.
+                worker.functions.clear()
+                worker.surroundings = None
                 self._pool.give_back(worker)
                 raise load_error(pickled, text, index)
         msg = f"a worker sent {reply!r}"

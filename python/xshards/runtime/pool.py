@@ -106,8 +106,10 @@ class WorkerPool:
         """Say how a worker whose channel ended came to its end."""
         deadline = time.monotonic() + 1.0
         while worker.pid not in self._exits and time.monotonic() < deadline:
-            if not self._read_control(0.05):
-                continue
+            try:
+                self._read_control(0.05)
+            except (EOFError, OSError):
+                break  # the fork server is gone too
         code = self._exits.pop(worker.pid, None)
         self._busy.discard(worker)
         worker.channel.close()

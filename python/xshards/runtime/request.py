@@ -22,6 +22,8 @@ class Request:
     segments: list[tuple[int, int]]
     #: Pickles of the functions this worker has not had yet, by hash.
     functions: Mapping[str, bytes]
+    #: Drop the functions sent before: the parent counts on none of them any more.
+    forget: bool
     #: The working directory and module path, if they are not what was sent before.
     surroundings: tuple[str, list[str]] | None
     #: Call functions for a partition without rows too, to learn what they return.

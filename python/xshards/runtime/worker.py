@@ -96,6 +96,8 @@ class _Worker:
             directory, path = request.surroundings
             os.chdir(directory)
             sys.path[:] = path
+        if request.forget:
+            self._tasks.clear()
         for name, pickled in request.functions.items():
             self._tasks[name] = pickle.loads(pickled)
 
