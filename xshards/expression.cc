@@ -226,7 +226,7 @@ Expression Binary(const char* function, const Expression& left, const Expression
 Expression Expression::Call(std::string function, std::vector<Expression> arguments,
                             std::shared_ptr<cp::FunctionOptions> options) {
   std::vector<ArrowExpression> lowered;
-  for (auto& argument : arguments) lowered.push_back(argument.arrow());
+  for (auto& argument : arguments) lowered.push_back(std::move(argument.arrow_));
   return Expression(
       cp::call(std::move(function), std::move(lowered), std::move(options)));
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 
+#include <arrow/compute/cast.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
