@@ -235,10 +235,11 @@ def _restore(values: pa.ChunkedArray, dtype: Any) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype) and hasattr(dtype, "__from_arrow__"):
         return dtype.__from_arrow__(values)
     plain = values.to_pandas()
-    restored = plain.astype(dtype)
-    if restored.isna().sum() > plain.isna().sum():
-        return plain.array  # a union brought values that are none of the categories
-    return restored.array
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.categories is not None:
+        known = plain.isna() | plain.isin(dtype.categories)
+        if not known.all():
+            return plain.array  # a union brought values of other categories
+    return plain.astype(dtype).array
 
 
 def _mark_missing_booleans(frame: pd.DataFrame, table: pa.Table) -> None:

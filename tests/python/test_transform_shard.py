@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from frames import assert_same, frames, num_partitions
@@ -185,7 +186,7 @@ def test_arrays_can_be_changed_in_place(numbers):
         lambda df: df,
         lambda df: pa.Table.from_pandas(df),
         lambda df: pa.RecordBatch.from_pandas(df),
-        lambda df: pytest.importorskip("polars").from_pandas(df),
+        lambda df: pl.from_pandas(df),
     ],
     ids=["pandas", "table", "batch", "polars"],
 )
@@ -213,8 +214,6 @@ def test_series_stay_series(numbers):
     ],
 )
 def test_formats(numbers, form, kind):
-    if form == "polars":
-        pytest.importorskip("polars")
     names = numbers.transform_shard(lambda d: type(d).__name__, format=form).collect()
     assert names == [kind] * 3
 
