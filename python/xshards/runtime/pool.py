@@ -23,6 +23,7 @@ __all__ = ["Worker", "WorkerPool"]
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 5.0
+_SERVER_ATTEMPTS = 2
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -143,19 +144,22 @@ class WorkerPool:
             self._server = None
 
     def _start_worker(self) -> Worker:
-        control = self._ensure_server()
-        ours, theirs = Channel.pair()
-        try:
-            control.send(self._settings, [theirs.fileno()])
-            pid = self._wait_for_fork()
-        except (EOFError, OSError) as error:
-            ours.close()
-            self.close()
-            msg = "the fork server of the worker processes ended; see its message above"
-            raise XShardsWorkerError(msg) from error
-        finally:
-            theirs.close()
-        return Worker(pid, ours)
+        failure: Exception | None = None
+        for _ in range(_SERVER_ATTEMPTS):
+            control = self._ensure_server()
+            ours, theirs = Channel.pair()
+            try:
+                control.send(self._settings, [theirs.fileno()])
+                return Worker(self._wait_for_fork(), ours)
+            except (EOFError, OSError) as error:
+                # It was killed just now; its workers are gone with it.
+                failure = error
+                ours.close()
+                self.close()
+            finally:
+                theirs.close()
+        msg = "the fork server of the worker processes ended; see its message above"
+        raise XShardsWorkerError(msg) from failure
 
     def _ensure_server(self) -> Channel:
         if self._server is not None and self._server.poll() is not None:
