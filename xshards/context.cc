@@ -112,6 +112,13 @@ arrow::Result<std::vector<Partition>> Context::Execute(const Plan& plan,
   });
 }
 
+arrow::Result<std::vector<Partition>> Context::ExecuteFirst(
+    const Plan& plan, int64_t num_shards, const arrow::StopToken& stop) {
+  return Run(plan, stop, [&](Executor& executor, const Plan& optimized) {
+    return executor.CollectFirst(optimized, num_shards);
+  });
+}
+
 arrow::Result<int64_t> Context::Count(const Plan& plan, const arrow::StopToken& stop) {
   ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*plan));
   // No column is needed to count rows; the optimizer finds which are on the way.

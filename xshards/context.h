@@ -55,6 +55,11 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   /// Optimize and run a plan, and return its partitions.
   arrow::Result<std::vector<Partition>> Execute(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+  /// The same for the first partitions only: as many as hold `num_shards` shards, or a
+  /// few more.
+  arrow::Result<std::vector<Partition>> ExecuteFirst(
+      const Plan& plan, int64_t num_shards,
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
   /// Run a plan and count its rows, reading as little as possible.
   arrow::Result<int64_t> Count(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());

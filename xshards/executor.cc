@@ -65,15 +65,22 @@ ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
   return project;
 }
 
+arrow::Status CheckPairs(const PlanNode& node, size_t left, size_t right) {
+  if (left == right) return arrow::Status::OK();
+  return arrow::Status::Invalid(
+      Describe(node), " needs the same number of partitions on both sides; got ", left,
+      " and ", right);
+}
+
 arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer) {
   if (tree.kind() != NodeKind::kLiteral) return arrow::Status::OK();
   const auto& literal = tree.as<LiteralNode>();
   for (const auto& partition : literal.partitions) {
     ARROW_ASSIGN_OR_RAISE(auto schema, partition.schema());
     if (schema == nullptr || KindOf(*schema) == PayloadKind::kTable) continue;
-    return arrow::Status::TypeError(Describe(consumer),
-                                    " works on DataFrame shards, but these hold ",
-                                    ToString(KindOf(*schema)));
+    return arrow::Status::TypeError(
+        Describe(consumer), " works on DataFrame shards, but these hold ",
+        ToString(KindOf(*schema)), ": make DataFrames of them with transform_shard");
   }
   if (literal.schema != nullptr) return arrow::Status::OK();
   return arrow::Status::TypeError(Describe(consumer),
@@ -88,6 +95,23 @@ Executor::Executor(Context& context, const arrow::StopToken& stop)
 arrow::Result<std::vector<Partition>> Executor::Collect(const Plan& plan) {
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, Storage::kHeap));
   return Publish(trees, Storage::kHeap);
+}
+
+arrow::Result<std::vector<Partition>> Executor::CollectFirst(const Plan& plan,
+                                                             int64_t num_shards) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, Storage::kHeap));
+  std::vector<Partition> first;
+  const auto wave = static_cast<std::ptrdiff_t>(context_.cores());
+  for (auto begin = trees.begin(); begin != trees.end() && num_shards > 0;) {
+    const auto end = begin + std::min(wave, trees.end() - begin);
+    ARROW_ASSIGN_OR_RAISE(auto some, Publish({begin, end}, Storage::kHeap));
+    for (auto& partition : some) {
+      num_shards -= partition.num_shards();
+      first.push_back(std::move(partition));
+    }
+    begin = end;
+  }
+  return first;
 }
 
 arrow::Result<int64_t> Executor::Count(const Plan& plan) {
@@ -131,10 +155,8 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
       ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
       return Wrap(plan->node, trees);
     }
-    case NodeKind::kMapPython: {
-      ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], Storage::kShared));
-      return Wrap(plan->node, trees);
-    }
+    case NodeKind::kMapPython:
+      return LowerMapPython(plan);
     case NodeKind::kExchange:
       return LowerExchange(plan, storage);
     case NodeKind::kAggregate:
@@ -153,6 +175,17 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
       return LowerCache(plan, storage);
   }
   return arrow::Status::NotImplemented("Cannot run ", Describe(*plan));
+}
+
+arrow::Result<Executor::Trees> Executor::LowerMapPython(const Plan& plan) {
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], Storage::kShared));
+  if (plan->inputs.size() == 1) return Wrap(plan->node, trees);
+  ARROW_ASSIGN_OR_RAISE(auto right, Lower(plan->inputs[1], Storage::kShared));
+  ARROW_RETURN_NOT_OK(CheckPairs(*plan, trees.size(), right.size()));
+  for (size_t i = 0; i < trees.size(); ++i) {
+    trees[i] = MakeNode(plan->node, {trees[i], right[i]});
+  }
+  return trees;
 }
 
 arrow::Result<Executor::Trees> Executor::LowerTable(const Plan& plan, Storage storage,
@@ -314,11 +347,7 @@ arrow::Result<Executor::Trees> Executor::LowerUnion(const Plan& plan, Storage st
 arrow::Result<Executor::Trees> Executor::LowerZip(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
-  if (left.size() != right.size()) {
-    return arrow::Status::Invalid(
-        "Zip needs the same number of partitions on both sides; got ", left.size(),
-        " and ", right.size());
-  }
+  ARROW_RETURN_NOT_OK(CheckPairs(*plan, left.size(), right.size()));
   Trees trees;
   for (size_t i = 0; i < left.size(); ++i) {
     trees.push_back(MakeNode(ZipNode{}, {left[i], right[i]}));

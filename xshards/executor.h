@@ -21,6 +21,9 @@ class Executor {
   Executor(Context& context, const arrow::StopToken& stop);
 
   arrow::Result<std::vector<Partition>> Collect(const Plan& plan);
+  /// The first partitions: as many as hold `num_shards` shards, or a few more.
+  arrow::Result<std::vector<Partition>> CollectFirst(const Plan& plan,
+                                                     int64_t num_shards);
   arrow::Result<int64_t> Count(const Plan& plan);
   /// `path_of(i)` is where partition i is written.
   arrow::Result<std::vector<std::string>> Write(
@@ -38,6 +41,7 @@ class Executor {
   /// Run all below the last wide node and return the trees above it. `storage` is where
   /// stages on the way must leave their output for these trees to read it.
   arrow::Result<Trees> Lower(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerMapPython(const Plan& plan);
   arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);

@@ -77,7 +77,9 @@ class Lowering {
       ARROW_RETURN_NOT_OK(WidenIntegers(arguments));
       ARROW_RETURN_NOT_OK(NarrowFloats(arguments));
     }
-    if (name == "is_in") return LowerIsIn(call, std::move(arguments));
+    if (name == "is_in" || name == "index_in") {
+      return LowerLookup(call, std::move(arguments));
+    }
     if (kComparisons.contains(name)) {
       return cp::call("coalesce", {cp::call(name, std::move(arguments), call.options),
                                    cp::literal(false)});
@@ -151,8 +153,8 @@ class Lowering {
 
   /// Values of a kind the column cannot hold are never in it: text is not parsed to be
   /// found among numbers. An empty list has no type of its own.
-  arrow::Result<ArrowExpression> LowerIsIn(const ArrowExpression::Call& call,
-                                           std::vector<ArrowExpression> arguments) {
+  arrow::Result<ArrowExpression> LowerLookup(const ArrowExpression::Call& call,
+                                             std::vector<ArrowExpression> arguments) {
     const auto& options = static_cast<const cp::SetLookupOptions&>(*call.options);
     ARROW_ASSIGN_OR_RAISE(auto type, TypeOf(arguments[0]));
     if (type->id() == arrow::Type::DICTIONARY) {
@@ -165,7 +167,8 @@ class Lowering {
                arrow::is_base_binary_like(values->type_id())) {
       ARROW_ASSIGN_OR_RAISE(values, arrow::MakeEmptyArray(type));
     }
-    return cp::call("is_in", std::move(arguments), cp::SetLookupOptions(values));
+    return cp::call(call.function_name, std::move(arguments),
+                    cp::SetLookupOptions(values));
   }
 
   arrow::Result<std::shared_ptr<arrow::DataType>> TypeOf(

@@ -85,6 +85,20 @@ int64_t Partition::num_bytes() const {
   return bytes;
 }
 
+int64_t Partition::num_shards() const {
+  int64_t others = 0;
+  bool table = false;
+  for (const auto& store : stores_) {
+    for (const auto& block : store->blocks()) {
+      if (block.destination != destination_) continue;
+      const bool rows = KindOf(*block.schema) == PayloadKind::kTable;
+      table |= rows;
+      others += rows ? 0 : 1;
+    }
+  }
+  return others + (table ? 1 : 0);
+}
+
 Storage Partition::storage() const {
   auto storage = Storage::kHeap;
   for (const auto& store : stores_) storage = std::max(storage, store->storage());
@@ -123,6 +137,20 @@ arrow::Result<std::vector<Payload>> Partition::Load() const {
     payloads.push_back(Payload::Table(std::move(schema), std::move(table)));
   }
   return payloads;
+}
+
+std::set<PayloadKind> KindsOf(const std::vector<Partition>& partitions) {
+  std::set<PayloadKind> kinds;
+  for (const Partition& partition : partitions) {
+    for (const auto& store : partition.stores()) {
+      for (const auto& block : store->blocks()) {
+        if (block.destination == partition.destination()) {
+          kinds.insert(KindOf(*block.schema));
+        }
+      }
+    }
+  }
+  return kinds;
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> UnifySchemas(

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <arrow/result.h>
@@ -30,6 +31,8 @@ class XSHARDS_EXPORT Partition {
   int32_t destination() const { return destination_; }
   int64_t num_rows() const;
   int64_t num_bytes() const;
+  /// How many shards Load() gives: a Table counts once, every Tensors or Object counts.
+  int64_t num_shards() const;
   /// The "furthest" place any of its blocks is in: kFile over kShared over kHeap.
   Storage storage() const;
 
@@ -47,6 +50,9 @@ class XSHARDS_EXPORT Partition {
   std::vector<std::shared_ptr<BlockStore>> stores_;
   int32_t destination_ = 0;
 };
+
+/// The kinds of what partitions hold, each once, in the order of PayloadKind.
+XSHARDS_EXPORT std::set<PayloadKind> KindsOf(const std::vector<Partition>& partitions);
 
 /// Widen the schemas of partitions to one that holds all of them (int + float → float,
 /// null + anything → anything). nullptr if no partition has a Table block.

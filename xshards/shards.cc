@@ -47,6 +47,29 @@ arrow::Result<XShards> XShards::FromTable(std::shared_ptr<Context> context,
   return FromPartitions(std::move(context), std::move(partitions), table->schema());
 }
 
+arrow::Result<XShards> XShards::FromPayloads(
+    std::shared_ptr<Context> context, const std::vector<std::vector<Payload>>& payloads) {
+  // One segment for all, however many partitions there are.
+  BlockWriter writer(context->storage(), Storage::kShared);
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    for (const Payload& payload : payloads[i]) {
+      for (const auto& batch : payload.batches()) {
+        ARROW_RETURN_NOT_OK(writer.Append(static_cast<int32_t>(i), batch));
+      }
+      if (!payload.batches().empty()) continue;
+      ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(payload.schema()));
+      ARROW_RETURN_NOT_OK(writer.Append(static_cast<int32_t>(i), std::move(empty)));
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto store, writer.Finish());
+  std::vector<Partition> partitions;
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    partitions.push_back(Partition({store}, static_cast<int32_t>(i)));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  return FromPartitions(std::move(context), std::move(partitions), std::move(schema));
+}
+
 XShards XShards::FromPartitions(std::shared_ptr<Context> context,
                                 std::vector<Partition> partitions,
                                 std::shared_ptr<arrow::Schema> schema) {
@@ -118,6 +141,10 @@ XShards XShards::MapNative(MapNativeNode node) const { return With(std::move(nod
 
 XShards XShards::TransformPython(MapPythonNode function) const {
   return With(std::move(function)).Cache();
+}
+
+XShards XShards::TransformPython(MapPythonNode function, const XShards& other) const {
+  return With(std::move(function), other).Cache();
 }
 
 XShards XShards::PartitionBy(std::vector<std::string> columns, int num_partitions) const {
@@ -194,6 +221,11 @@ arrow::Result<std::string> XShards::Explain() const { return xshards::Explain(pl
 arrow::Result<std::vector<Partition>> XShards::Collect(
     const arrow::StopToken& stop) const {
   return context_->Execute(plan_, stop);
+}
+
+arrow::Result<std::vector<Partition>> XShards::CollectFirst(
+    int64_t num_shards, const arrow::StopToken& stop) const {
+  return context_->ExecuteFirst(plan_, num_shards, stop);
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(

@@ -39,6 +39,11 @@ class XSHARDS_EXPORT XShards {
   static arrow::Result<XShards> FromTable(std::shared_ptr<Context> context,
                                           const std::shared_ptr<arrow::Table>& table,
                                           int num_partitions = 0);
+  /// Copy payloads to segments that worker processes can map; `payloads[i]` is what
+  /// partition i holds.
+  static arrow::Result<XShards> FromPayloads(
+      std::shared_ptr<Context> context,
+      const std::vector<std::vector<Payload>>& payloads);
   static XShards FromPartitions(std::shared_ptr<Context> context,
                                 std::vector<Partition> partitions,
                                 std::shared_ptr<arrow::Schema> schema);
@@ -73,6 +78,8 @@ class XSHARDS_EXPORT XShards {
   /// Call a Python function, given as its pickle; the output is kept (see Cache) so that
   /// the function runs once a partition.
   XShards TransformPython(MapPythonNode function) const;
+  /// The same for partition i of these and of others, together.
+  XShards TransformPython(MapPythonNode function, const XShards& other) const;
 
   // Across partitions.
   /// Bring rows of equal keys together, keeping their order (0: keep the number of
@@ -108,6 +115,10 @@ class XSHARDS_EXPORT XShards {
 
   // Actions. Each takes a token that stops it.
   arrow::Result<std::vector<Partition>> Collect(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  /// The first partitions: as many as hold `num_shards` shards, or a few more.
+  arrow::Result<std::vector<Partition>> CollectFirst(
+      int64_t num_shards,
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   arrow::Result<std::shared_ptr<arrow::Table>> ToTable(
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;

@@ -187,5 +187,13 @@ TEST_F(ExecutorTest, PythonFunctionsNeedARunner) {
   EXPECT_FAILS(NotImplemented, "no runner for Python functions", mapped.Collect());
 }
 
+TEST_F(ExecutorTest, PythonFunctionsOfPairsNeedEqualPartitionCounts) {
+  const MapPythonNode function{.function_hash = "h", .label = "f", .format = "pandas"};
+  EXPECT_FAILS(NotImplemented, "no runner for Python functions",
+               shards_.TransformPython(function, shards_).Collect());
+  EXPECT_FAILS(Invalid, "the same number of partitions on both sides; got 5 and 2",
+               shards_.TransformPython(function, shards_.Repartition(2)).Collect());
+}
+
 }  // namespace
 }  // namespace xshards

@@ -85,6 +85,17 @@ TEST_F(ExpressionTest, IsInDoesNotParseTextAndTakesAnEmptyList) {
                "[false, true, false]");
 }
 
+TEST_F(ExpressionTest, IndexInGivesThePlaceAmongValues) {
+  const auto place = [](const char* column, const std::shared_ptr<arrow::Array>& values) {
+    return Expression::Call("index_in", {col(column)},
+                            std::make_shared<arrow::compute::SetLookupOptions>(values));
+  };
+  ExpectValues(place("i", Array(arrow::int64(), "[5, 0]")), arrow::int32(),
+               "[null, null, 1]");
+  ExpectValues(place("i", Array(arrow::large_utf8(), R"(["1"])")), arrow::int32(),
+               "[null, null, null]");
+}
+
 TEST_F(ExpressionTest, APlainFloatMeetsFloat32AsFloat32) {
   auto single = col("f").Cast(arrow::float32()) * lit(0.2);
   ExpectValues(single == lit(0.1), arrow::boolean(), "[true, false, false]");

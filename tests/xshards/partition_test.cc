@@ -36,6 +36,21 @@ TEST(Partition, LoadsPayloadsOfEachKind) {
   EXPECT_EQ(payloads[0].num_rows(), 8);
 }
 
+TEST(Partition, CountsShardsAndTellsTheirKinds) {
+  const auto rows = Numbered(4);
+  ASSERT_OK_AND_ASSIGN(auto object, Payload::Object(arrow::Buffer::FromString("x"), {}));
+  const auto one = object.batches()[0];
+  const Partition table({BlockStore::FromBatches({rows, rows})}, 0);
+  const Partition objects({BlockStore::FromBatches({one, one})}, 0);
+  EXPECT_EQ(Partition().num_shards(), 0);
+  EXPECT_EQ(table.num_shards(), 1);
+  EXPECT_EQ(objects.num_shards(), 2);
+  EXPECT_EQ(Partition(objects.stores(), 1).num_shards(), 0);
+  EXPECT_TRUE(KindsOf({Partition()}).empty());
+  EXPECT_EQ(KindsOf({objects, table}),
+            (std::set{PayloadKind::kTable, PayloadKind::kObject}));
+}
+
 TEST(Partition, HasNoPayloadWhenNothingWasStored) {
   Partition nothing;
   EXPECT_EQ(nothing.num_rows(), 0);

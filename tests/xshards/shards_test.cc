@@ -2,6 +2,7 @@
 #include "xshards/shards.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,51 @@ TEST_F(ShardsTest, FromTableSplitsAsNumpyDoes) {
     ASSERT_OK_AND_ASSIGN(auto again, shards.ToTable());
     EXPECT_TRUE(again->Equals(*table));
   }
+}
+
+TEST_F(ShardsTest, FromPayloadsSharesThemWithOtherProcesses) {
+  ASSERT_OK_AND_ASSIGN(auto object, Payload::Object(arrow::Buffer::FromString("x"), {}));
+  ASSERT_OK_AND_ASSIGN(auto shards,
+                       XShards::FromPayloads(context_, {{object, object}, {}, {object}}));
+  ASSERT_OK_AND_ASSIGN(auto partitions, shards.Collect());
+  ASSERT_EQ(partitions.size(), 3);
+  EXPECT_EQ(partitions[0].storage(), Storage::kShared);
+  std::vector<size_t> counts;
+  for (const auto& partition : partitions) {
+    ASSERT_OK_AND_ASSIGN(auto payloads, partition.Load());
+    counts.push_back(payloads.size());
+    for (const auto& payload : payloads) {
+      ASSERT_OK_AND_ASSIGN(auto buffers, payload.object_buffers());
+      EXPECT_EQ(buffers[0]->ToString(), "x");
+    }
+  }
+  EXPECT_EQ(counts, (std::vector<size_t>{2, 0, 1}));
+}
+
+TEST_F(ShardsTest, FromPayloadsKeepsTheSchemaOfAnEmptyTable) {
+  const auto rows = Numbered(3);
+  ASSERT_OK_AND_ASSIGN(
+      auto shards,
+      XShards::FromPayloads(context_, {{Payload::Table(rows->schema(), {})},
+                                       {Payload::Table(rows->schema(), {rows})}}));
+  ASSERT_OK_AND_ASSIGN(auto table, shards.ToTable());
+  EXPECT_EQ(Ids(*table), (std::vector<int64_t>{0, 1, 2}));
+}
+
+TEST_F(ShardsTest, CollectFirstRunsNoMoreThanAWaveTooMany) {
+  std::atomic<int> calls = 0;
+  const auto counted = shards_.TransformShard([&](const ShardView& shard) {
+    ++calls;
+    return shard;
+  });
+  ASSERT_OK_AND_ASSIGN(auto none, counted.CollectFirst(0));
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(calls, 0);
+  ASSERT_OK_AND_ASSIGN(auto first, counted.CollectFirst(1));
+  EXPECT_EQ(static_cast<int>(first.size()), calls);
+  EXPECT_LE(calls, context_->cores());
+  ASSERT_OK_AND_ASSIGN(auto all, counted.CollectFirst(100));
+  EXPECT_EQ(all.size(), 4);
 }
 
 TEST_F(ShardsTest, FiltersSelectsAndAddsColumns) {
