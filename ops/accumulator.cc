@@ -12,6 +12,8 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
       {"mean", MakeSumAccumulator},          {"avg", MakeSumAccumulator},
       {"variance", MakeVarianceAccumulator}, {"var_pop", MakeVarianceAccumulator},
       {"stddev", MakeVarianceAccumulator},   {"stddev_pop", MakeVarianceAccumulator},
+      {"skew", MakeShapeAccumulator},        {"skewness", MakeShapeAccumulator},
+      {"kurt", MakeShapeAccumulator},        {"kurtosis", MakeShapeAccumulator},
       {"min", MakeExtremeAccumulator},       {"max", MakeExtremeAccumulator},
       {"first", MakePickAccumulator},        {"last", MakePickAccumulator},
       {"nunique", MakeDistinctAccumulator},

@@ -64,6 +64,7 @@ using MadeAccumulator = arrow::Result<std::unique_ptr<Accumulator>>;
 MadeAccumulator MakeCountAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeVarianceAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);

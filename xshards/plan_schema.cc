@@ -132,7 +132,8 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
 arrow::Result<std::shared_ptr<arrow::DataType>> AggregateType(
     const Aggregate& aggregate, const arrow::Schema& input) {
   static const std::set<std::string> kNumeric = {
-      "sum", "mean", "avg", "stddev", "stddev_pop", "variance", "var_pop"};
+      "sum",     "mean", "avg",      "stddev", "stddev_pop", "variance",
+      "var_pop", "skew", "skewness", "kurt",   "kurtosis"};
   static const std::set<std::string> kAny = {"min",   "max",  "count",
                                              "first", "last", "nunique"};
   const std::string& function = aggregate.function;

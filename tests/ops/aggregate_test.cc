@@ -15,8 +15,9 @@ using arrow::int64;
 
 /// All functions over a column, named by themselves.
 const std::vector<std::string> kFunctions = {
-    "sum",        "mean",     "avg",     "min",   "max",  "count",  "stddev",
-    "stddev_pop", "variance", "var_pop", "first", "last", "nunique"};
+    "sum",     "mean",       "avg",      "min",     "max",     "count",
+    "stddev",  "stddev_pop", "variance", "var_pop", "first",   "last",
+    "nunique", "skew",       "skewness", "kurt",    "kurtosis"};
 
 std::vector<Aggregate> All(const std::string& column) {
   std::vector<Aggregate> aggregates;
@@ -97,7 +98,7 @@ TEST_F(AggregateTest, GivesNoGroupsOfNoRows) {
   const auto batch = Batch({{"k", int64(), "[]"}, {"v", arrow::float32(), "[]"}});
   const auto out = Both({.keys = {"k"}, .aggregates = All("v")}, batch);
   EXPECT_EQ(out->num_rows(), 0);
-  EXPECT_EQ(out->num_columns(), 14);
+  EXPECT_EQ(out->num_columns(), 18);
 }
 
 TEST_F(AggregateTest, GivesTheTypesOfPandas) {
@@ -184,6 +185,30 @@ TEST_F(AggregateTest, KeepsTheVarianceOfLargeCloseNumbers) {
                                       Cut(Batch({{"v", Column(values)}}), 99)));
   EXPECT_NEAR(static_cast<const arrow::DoubleArray&>(*out->column(0)).Value(0), 0.25,
               1e-9);
+}
+
+TEST_F(AggregateTest, MeasuresLopsidednessAndTails) {
+  // Of 1, 1, 1, 1, 6: the mean is 2; sums of powers of distances 20, 60, 260.
+  const auto batch = Batch({{"k", int64(), "[1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3]"},
+                            {"v", int64(), "[1, 1, 6, 1, 1, 4, 4, 4, 4, 1, 2, null]"}});
+  const auto out = Both({.keys = {"k"},
+                         .aggregates = {{"skewness", "v", "a"},
+                                        {"kurtosis", "v", "b"},
+                                        {"skew", "v", "c"},
+                                        {"kurt", "v", "d"}}},
+                        batch);
+  const auto value = [&](int column, int64_t row) {
+    return static_cast<const arrow::DoubleArray&>(*out->column(column)).Value(row);
+  };
+  EXPECT_NEAR(value(1, 0), 1.5, 1e-12);
+  EXPECT_NEAR(value(2, 0), 0.25, 1e-12);
+  EXPECT_NEAR(value(3, 0), std::sqrt(5.0), 1e-12);
+  EXPECT_NEAR(value(4, 0), 5, 1e-12);
+  // Equal values have no shape; two are too few for a sample.
+  for (int column = 1; column <= 4; ++column) {
+    EXPECT_TRUE(out->column(column)->IsNull(1)) << column;
+    EXPECT_EQ(out->column(column)->IsNull(2), column > 2) << column;
+  }
 }
 
 TEST_F(AggregateTest, AgreesWithALoopOverRandomGroups) {
