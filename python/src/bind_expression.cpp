@@ -59,6 +59,12 @@ void BindExpression(py::module_& module) {
       .def("__invert__", [](const Expression& operand) { return !operand; })
       .def("is_null", &Expression::IsNull)
       .def("is_in", &Expression::IsIn)
+      .def("index_in",
+           [](const Expression& self, const std::shared_ptr<arrow::Array>& values) {
+             return Expression::Call(
+                 "index_in", {self},
+                 std::make_shared<arrow::compute::SetLookupOptions>(values));
+           })
       .def("cast", &Expression::Cast)
       .def("columns", &Expression::Columns)
       .def("__str__", &Expression::ToString);

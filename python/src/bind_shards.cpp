@@ -60,10 +60,19 @@ XShards TransformPython(const XShards& self, std::string hash, std::string label
                                .pickle = std::move(pickle)});
 }
 
+XShards TransformPair(const XShards& self, const XShards& other, std::string hash,
+                      std::string label, std::shared_ptr<arrow::Buffer> pickle) {
+  return self.TransformPython({.function_hash = std::move(hash),
+                               .label = std::move(label),
+                               .format = "pandas",
+                               .pickle = std::move(pickle)},
+                              other);
+}
+
 /// Each partition's payloads. Where others hold rows, one without any is an empty table.
-arrow::Result<std::vector<std::vector<Payload>>> Collect(const XShards& shards,
-                                                         const arrow::StopToken& stop) {
-  ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
+arrow::Result<std::vector<std::vector<Payload>>> Load(
+    const XShards& shards, const std::vector<Partition>& partitions,
+    const arrow::StopToken& stop) {
   ARROW_ASSIGN_OR_RAISE(const auto schema, UnifySchemas(partitions));
   std::vector<std::vector<Payload>> loaded;
   loaded.reserve(partitions.size());
@@ -77,6 +86,29 @@ arrow::Result<std::vector<std::vector<Payload>>> Collect(const XShards& shards,
     loaded.push_back(std::move(payloads));
   }
   return loaded;
+}
+
+arrow::Result<std::vector<std::vector<Payload>>> Collect(const XShards& shards,
+                                                         const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
+  return Load(shards, partitions, stop);
+}
+
+arrow::Result<std::vector<std::vector<Payload>>> CollectFirst(
+    const XShards& shards, int64_t num_shards, const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.CollectFirst(num_shards, stop));
+  return Load(shards, partitions, stop);
+}
+
+/// The kinds of what the shards hold, and the number of rows (of other kinds, shards).
+arrow::Result<std::pair<std::vector<std::string>, int64_t>> Contents(
+    const XShards& shards, const arrow::StopToken& stop) {
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
+  std::vector<std::string> names;
+  for (const PayloadKind kind : KindsOf(partitions)) names.emplace_back(ToString(kind));
+  int64_t rows = 0;
+  for (const Partition& partition : partitions) rows += partition.num_rows();
+  return std::pair{std::move(names), rows};
 }
 
 void BindActions(py::class_<XShards>& shards) {
@@ -105,6 +137,19 @@ void BindActions(py::class_<XShards>& shards) {
              return RunAction(
                  *self.context(), on_progress,
                  [&](const arrow::StopToken& stop) { return Collect(self, stop); });
+           })
+      .def("collect_first",
+           [](const XShards& self, int64_t num_shards, const py::object& on_progress) {
+             return RunAction(*self.context(), on_progress,
+                              [&](const arrow::StopToken& stop) {
+                                return CollectFirst(self, num_shards, stop);
+                              });
+           })
+      .def("contents",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return Contents(self, stop); });
            })
       .def("materialize",
            [](const XShards& self, const py::object& on_progress) {
@@ -163,6 +208,13 @@ void BindShards(py::module_& module) {
           [](std::shared_ptr<Context> context, arrow::RecordBatchVector batches) {
             return Unwrap(XShards::FromBatches(std::move(context), std::move(batches)));
           })
+      .def_static("from_payloads",
+                  [](const std::shared_ptr<Context>& context,
+                     const std::vector<std::vector<Payload>>& payloads) {
+                    return RunAction(*context, py::none(), [&](const arrow::StopToken&) {
+                      return XShards::FromPayloads(context, payloads);
+                    });
+                  })
       .def_property_readonly("context", &XShards::context)
       .def("select",
            py::overload_cast<std::vector<std::string>>(&XShards::Select, py::const_))
@@ -171,6 +223,7 @@ void BindShards(py::module_& module) {
       .def("with_column", &XShards::WithColumn)
       .def("drop", &XShards::Drop)
       .def("transform_python", &TransformPython)
+      .def("transform_pair", &TransformPair)
       .def("partition_by", &XShards::PartitionBy)
       .def("repartition", &XShards::Repartition)
       .def("group_by", &GroupBy)

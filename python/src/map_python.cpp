@@ -65,24 +65,27 @@ arrow::Status AppendBounded(const Payload& payload, int64_t batch_bytes,
 
 class MapPythonStream final : public BatchStream {
  public:
-  MapPythonStream(const MapPythonNode& node, std::unique_ptr<BatchStream> input,
-                  py::handle call, OperatorContext& context)
-      : node_(node), input_(std::move(input)), call_(call), context_(context) {}
+  MapPythonStream(const MapPythonNode& node, BatchStreams inputs, py::handle call,
+                  OperatorContext& context)
+      : node_(node), inputs_(std::move(inputs)), call_(call), context_(context) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    if (input_ != nullptr) ARROW_RETURN_NOT_OK(CallFunction());
+    if (!inputs_.empty()) ARROW_RETURN_NOT_OK(CallFunction());
     if (position_ == output_.size()) return nullptr;
     return std::move(output_[position_++]);
   }
 
  private:
   arrow::Status CallFunction() {
-    ARROW_ASSIGN_OR_RAISE(auto batches, ReadAll(*input_));
-    auto payloads = ToPayloads(input_->schema(), batches);
-    input_.reset();
-    batches.clear();
+    std::vector<std::vector<Payload>> payloads;
+    for (auto& input : inputs_) {
+      ARROW_ASSIGN_OR_RAISE(auto batches, ReadAll(*input));
+      payloads.push_back(ToPayloads(input->schema(), batches));
+      input.reset();
+    }
+    inputs_.clear();
     std::vector<Payload> results;
     {
       py::gil_scoped_acquire acquire;
@@ -102,7 +105,7 @@ class MapPythonStream final : public BatchStream {
   }
 
   const MapPythonNode& node_;
-  std::unique_ptr<BatchStream> input_;  // nullptr once read
+  BatchStreams inputs_;  // none once read
   const py::handle call_;
   OperatorContext& context_;
   std::shared_ptr<arrow::Schema> schema_;
@@ -115,8 +118,8 @@ class MapPythonStream final : public BatchStream {
 OpenNode MapPythonExecutor(py::handle call) {
   return [call](const PlanNode& node, BatchStreams inputs,
                 OperatorContext& context) -> arrow::Result<std::unique_ptr<BatchStream>> {
-    return std::make_unique<MapPythonStream>(node.as<MapPythonNode>(),
-                                             std::move(inputs.front()), call, context);
+    return std::make_unique<MapPythonStream>(node.as<MapPythonNode>(), std::move(inputs),
+                                             call, context);
   };
 }
 

@@ -36,6 +36,7 @@ from xshards.profile import Profile, StageProfile, last_profile  # noqa: E402
 from xshards.readers import (  # noqa: E402
     from_arrow,
     from_pandas,
+    partition,
     read_csv,
     read_ipc,
     read_json,
@@ -58,6 +59,7 @@ __all__ = [
     "init",
     "last_profile",
     "lit",
+    "partition",
     "read_csv",
     "read_ipc",
     "read_json",

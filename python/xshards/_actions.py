@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import os
     from typing import Self
 
-    import numpy as np
     import pandas as pd
 
 __all__ = ["Actions"]
@@ -58,11 +57,6 @@ class Actions(WideOps):
         table = self._run(self._core.to_table)
         return table_to_frame(table, self._known_info(table.schema))
 
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Gather all rows in one array."""
-        array: np.ndarray[Any, Any] = self.to_pandas().to_numpy()
-        return array
-
     def collect(self) -> list[Any]:
         """Gather the shards, in order: DataFrames, arrays or objects.
 
@@ -80,16 +74,6 @@ class Actions(WideOps):
             for payload in partition
         ]
 
-    def first(self) -> Any:
-        """Give the first shard.
-
-        Raises
-        ------
-        IndexError
-            If there is none.
-        """
-        return self.collect()[0]
-
     def head(self, n: int = 5) -> Any:
         """Give the first `n` rows as a DataFrame, reading as little as possible.
 
@@ -103,13 +87,7 @@ class Actions(WideOps):
         return self.limit(n).to_pandas()
 
     def count(self) -> int:
-        """Count the rows.
-
-        Examples
-        --------
-        >>> xs.from_pandas(pd.DataFrame({"a": [1, None]})).count()
-        2
-        """
+        """Count the rows."""
         return self._run(self._core.count)
 
     def __len__(self) -> int:

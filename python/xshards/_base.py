@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+
 from xshards import profile
 from xshards._pandas import FrameInfo
-from xshards.errors import XShardsKeyError
+from xshards.errors import XShardsKeyError, XShardsTypeError
 from xshards.progress import progress_bar
+from xshards.runtime.functions import Task, name_of, pack_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self
-
-    import pyarrow as pa
 
     from xshards import _core
     from xshards.context import Context
@@ -57,7 +58,66 @@ class Base:
     def _full_schema(self) -> pa.Schema:
         """Give the schema with hidden columns, running the plan if only that tells."""
         known = self._core.known_schema()
-        return self._run(self._core.schema) if known is None else known
+        if known is None:
+            known = self._run(self._core.schema)
+        if known is None:
+            msg = (
+                f"these shards hold {self._kind_name()}, not DataFrames, so they have "
+                "no columns: make DataFrames of them with transform_shard"
+            )
+            raise XShardsTypeError(msg)
+        return known
+
+    def _kinds(self) -> set[str]:
+        """Tell what the shards hold, running the plan if only that tells."""
+        if self._core.known_schema() is not None:
+            return {"Table"}
+        kinds, _ = self._run(self._core.contents)
+        return set(kinds)
+
+    def _holds_frames(self) -> bool:
+        return self._kinds() == {"Table"}
+
+    def _kind_name(self) -> str:
+        match sorted(self._kinds()):
+            case []:
+                return "nothing"
+            case ["Tensors"]:
+                return "arrays"
+            case ["Table"]:
+                return "DataFrames"
+            case ["Object"]:
+                return "Python objects"
+        return "values of several kinds"
+
+    def _require_frames(self, method: str) -> None:
+        """Refuse a method that works on rows, where there are none."""
+        if not self._holds_frames():
+            msg = (
+                f"{method} works on DataFrame shards, but these hold "
+                f"{self._kind_name()}: make DataFrames of them with transform_shard"
+            )
+            raise XShardsTypeError(msg)
+
+    def _transform_payloads(
+        self,
+        function: Callable[..., list[_core.Payload]],
+        *args: Any,
+        beside: Base | None = None,
+    ) -> Self:
+        """Call one of the package's functions once a partition, in worker processes.
+
+        It gets the partition's number, its payloads, the payloads `beside` it, and
+        `args`.
+        """
+        task = Task(function, args, {}, self._info, by_payloads=True)
+        name, pickled = pack_task(task)
+        label, buffer = name_of(function), pa.py_buffer(pickled)
+        if beside is None:
+            core = self._core.transform_python(name, label, "pandas", buffer)
+        else:
+            core = self._core.transform_pair(beside._core, name, label, buffer)
+        return self._derive(core)._with_info(None)
 
     def _known_info(self, schema: pa.Schema) -> FrameInfo:
         return FrameInfo.load(schema) if self._info is None else self._info

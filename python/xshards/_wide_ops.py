@@ -55,14 +55,7 @@ class WideOps(Base):
         return self._derive(self._core.partition_by(keys, count))
 
     def repartition(self, num_partitions: int) -> Self:
-        """Spread the rows evenly over `num_partitions` partitions, keeping their order.
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}))
-        >>> [len(part) for part in shards.repartition(3).collect()]
-        [4, 3, 3]
-        """
+        """Spread the rows evenly over `num_partitions` partitions, in order."""
         count = as_count("num_partitions", num_partitions)
         return self._derive(self._core.repartition(count))
 
@@ -70,6 +63,7 @@ class WideOps(Base):
         self,
         columns: str | Iterable[str] = (),
         agg: str | Sequence[str] | Mapping[str, str | Sequence[str]] = "count",
+        join: bool = False,  # noqa: FBT001 - as Orca
     ) -> Self:
         """Aggregate the rows of each group.
 
@@ -86,7 +80,10 @@ class WideOps(Base):
             One function, or several, for all other columns (those that add up, such as
             ``"sum"``, only for the numeric ones); or functions by column. There are
             sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
-            var_pop, first, last and nunique.
+            var_pop, skew and kurt (as pandas), skewness and kurtosis (as Spark), first,
+            last and nunique.
+        join : bool, default False
+            Give every row with the aggregates of its group, not one row a group.
 
         Examples
         --------
@@ -110,7 +107,13 @@ class WideOps(Base):
         if not aggregates:
             msg = "group_by has nothing to aggregate: give agg as {column: function}"
             raise XShardsValueError(msg)
-        return self._derive(self._core.group_by(keys, aggregates))._with_info(None)
+        grouped = self._derive(self._core.group_by(keys, aggregates))._with_info(None)
+        if not join:
+            return grouped
+        if not keys:
+            msg = "group_by with join=True needs at least one column to join on"
+            raise XShardsValueError(msg)
+        return self.merge(grouped, on=keys, how="left")
 
     def _aggregates(
         self,

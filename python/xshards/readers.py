@@ -13,6 +13,7 @@ import pyarrow as pa
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
 from xshards._pandas import frame_to_table, normalise
+from xshards._partition import count_shards, cut
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.shards import XShards
@@ -20,6 +21,7 @@ from xshards.shards import XShards
 __all__ = [
     "from_arrow",
     "from_pandas",
+    "partition",
     "read_csv",
     "read_ipc",
     "read_json",
@@ -296,6 +298,59 @@ def from_arrow(
     core = _core.XShards.from_table(
         where._core, table, as_count("num_partitions", num_partitions)
     )
+    return XShards(core, where, in_memory=True)
+
+
+def partition(
+    data: Any,
+    num_shards: int | None = None,
+    *,
+    context: Context | None = None,
+) -> XShards:
+    """Cut arrays, or what holds them, into shards as ``numpy.array_split`` does.
+
+    The data is copied once, to memory that worker processes share; what you do with it
+    afterwards does not reach the shards.
+
+    Parameters
+    ----------
+    data : ndarray, or dict, list or tuple of ndarrays
+        Nested as deep as you like, with arrays of one length: every shard has the same
+        nesting. Leaves may also be torch tensors, which come back as ndarrays, and
+        DataFrames or Series. A DataFrame, Series or Arrow table itself gives DataFrame
+        shards (see `from_pandas`); a list without arrays in it is cut into lists.
+    num_shards : int, optional
+        How many shards, at most as many as there are rows; by default as many as the
+        context has cores.
+    context : Context, optional
+        Where to run; the session's by default.
+
+    Raises
+    ------
+    ValueError
+        If arrays differ in length, or there are fewer rows than shards.
+    TypeError
+        If there is something else among the leaves.
+
+    Examples
+    --------
+    >>> xs.partition(np.arange(5), 2).collect()
+    [array([0, 1, 2]), array([3, 4])]
+    >>> pairs = xs.partition({"x": np.zeros((4, 3)), "y": np.arange(4)}, num_shards=2)
+    >>> [shard["x"].shape for shard in pairs.collect()]
+    [(2, 3), (2, 3)]
+    >>> xs.partition(["a", "b", "c"], 2).collect()
+    [['a', 'b'], ['c']]
+    """
+    where = context or default_context()
+    if isinstance(data, pd.DataFrame | pd.Series):
+        count = count_shards(len(data), num_shards, where.cores)
+        return from_pandas(data, count, context=where)
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        count = count_shards(data.num_rows, num_shards, where.cores)
+        return from_arrow(data, count, context=where)
+    payloads = cut(data, num_shards, where.cores)
+    core = _core.XShards.from_payloads(where._core, payloads)
     return XShards(core, where, in_memory=True)
 
 

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xshards._actions import Actions
-from xshards._row_ops import RowOps
+from xshards import _shapes
+from xshards._frame_methods import FrameMethods
+from xshards._pickles import Pickles
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from xshards.context import Context
 
 __all__ = ["XShards"]
 
@@ -18,10 +21,12 @@ _ROWS_SHOWN = 10
 _COLUMNS_SHOWN = 60
 
 
-class XShards(RowOps, Actions):
+class XShards(FrameMethods, Pickles):
     """A data set in partitions, and the recipe that makes them.
 
-    Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas` and `from_arrow`.
+    Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas`, `from_arrow` and
+    `partition`. A partition holds rows, which functions see as a DataFrame; or arrays,
+    alone or nested in dicts, lists and tuples; or other Python objects.
     Methods such as `filter`, `group_by` and `transform_shard` only add to the recipe
     and return new shards. It runs, in parallel, when an action asks for a result:
     `to_pandas`, `collect`, `count`, ``len``, `unique`, `cache`, `to_parquet` and the
@@ -39,6 +44,15 @@ class XShards(RowOps, Actions):
     0  Rome    87.8
     """
 
+    @staticmethod
+    def partition(
+        data: Any, num_shards: int | None = None, *, context: Context | None = None
+    ) -> XShards:
+        """Cut arrays into shards; this is `xshards.partition`."""
+        from xshards.readers import partition
+
+        return partition(data, num_shards, context=context)
+
     def explain(self, *, as_text: bool = False) -> str | None:
         """Show the plan before and after optimisation, with its stages.
 
@@ -54,26 +68,14 @@ class XShards(RowOps, Actions):
         return None
 
     def __repr__(self) -> str:
-        lines = [f"XShards: {self._summary()}"]
-        schema = self._visible_schema()
-        if schema is None:
-            lines.append("  columns are known once it has run")
-        else:
-            fields = list(schema)
-            width = max((len(field.name) for field in fields), default=0)
-            lines += [
-                f"  {field.name.ljust(width)}  {_type_name(field.type)}"
-                for field in fields[:_COLUMNS_SHOWN]
-            ]
-            if len(fields) > _COLUMNS_SHOWN:
-                lines.append(f"  ... {len(fields) - _COLUMNS_SHOWN} more")
-        return "\n".join(lines)
+        return "\n  ".join([f"XShards: {self._summary()}", *self._contents()])
 
     def _repr_html_(self) -> str:
         caption = f"<p>XShards: {html.escape(self._summary())}</p>"
         schema = self._visible_schema()
         if schema is None:
-            return f"{caption}<p>columns are known once it has run</p>"
+            lines = "<br>".join(html.escape(line) for line in self._contents())
+            return f"{caption}<p>{lines}</p>"
         if self.is_cached() or self._in_memory:
             rows = self.limit(_ROWS_SHOWN).to_pandas()
             frame = rows.to_frame() if rows.ndim == 1 else rows
@@ -84,6 +86,26 @@ class XShards(RowOps, Actions):
             for field in schema
         )
         return f"{caption}<table>{cells}</table>"
+
+    def _contents(self) -> list[str]:
+        """Say what the shards hold, a line each, as far as is known without running."""
+        schema = self._visible_schema()
+        if schema is not None:
+            fields = list(schema)
+            width = max((len(field.name) for field in fields), default=0)
+            lines = [
+                f"{field.name.ljust(width)}  {_type_name(field.type)}"
+                for field in fields[:_COLUMNS_SHOWN]
+            ]
+            more = len(fields) - _COLUMNS_SHOWN
+            return [*lines, f"... {more} more"] if more > 0 else lines
+        if not (self.is_cached() or self._in_memory):
+            return ["columns are known once it has run"]
+        if self._kinds() != {"Tensors"}:
+            return [self._kind_name()]
+        partitions = self._core.collect_first(1, None)
+        first = next(payload for held in partitions for payload in held)
+        return ["arrays, in the first shard:", *_shapes.describe(first)]
 
     def _summary(self) -> str:
         count = self._core.known_num_partitions()

@@ -24,12 +24,17 @@ __all__ = ["Task", "load_error", "name_of", "pack_error", "pack_task"]
 
 @dataclass(frozen=True)
 class Task:
-    """A function, the arguments it gets after the shard, and what the shard was."""
+    """A function, the arguments it gets after the shard, and what the shard was.
+
+    With `by_payloads` it is one of the package's own: called once a partition, with the
+    partition's number and the payloads of each input, it gives payloads.
+    """
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     info: FrameInfo | None
+    by_payloads: bool = False
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -102,11 +102,14 @@ class _Worker:
             self._tasks[name] = pickle.loads(pickled)
 
     def _call(
-        self, name: str, form: str, partition: int, payloads: list[_core.Payload]
+        self, name: str, form: str, partition: int, inputs: list[list[_core.Payload]]
     ) -> list[_core.Payload]:
         task = self._tasks[name]
+        if task.by_payloads:
+            results = task.function(partition, *inputs, *task.args, **task.kwargs)
+            return list(results)
         results = []
-        for payload in payloads:
+        for payload in inputs[0]:
             if (
                 payload.kind == "Table"
                 and payload.num_rows == 0

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of DataFrame shards: clean, sample, summarise, assemble."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frames import assert_same, frames, num_partitions
+from hypothesis import given
+from hypothesis import strategies as st
+from shard_values import assert_equal, shards_of
+
+import xshards as xs
+
+
+@pytest.fixture
+def shards(awkward):
+    return xs.from_pandas(awkward, 3)
+
+
+def test_get_schema_has_columns_and_dtypes(awkward, shards):
+    schema = shards.get_schema()
+    assert schema["columns"] == list(awkward.columns)
+    pd.testing.assert_series_equal(schema["dtypes"], awkward.dtypes)
+
+
+@given(frames(), num_partitions)
+def test_deduplicates_keeps_first_rows(df, count):
+    few = df[["k", "n"]]
+    expected = few.drop_duplicates(ignore_index=True)
+    assert_same(xs.from_pandas(few, count).deduplicates().to_pandas(), expected)
+
+
+# missing values
+
+
+@given(frames(), num_partitions, st.sampled_from(["any", "all"]), st.data())
+def test_dropna_drops_rows(df, count, how, data):
+    subset = data.draw(
+        st.none() | st.lists(st.sampled_from(list(df)), min_size=1, unique=True)
+    )
+    expected = df.dropna(how=how, subset=subset).reset_index(drop=True)
+    shards = xs.from_pandas(df, count)
+    assert_same(shards.dropna(how=how, subset=subset).to_pandas(), expected)
+    if how == "any":
+        assert_same(shards.drop_missing_value(columns=subset).to_pandas(), expected)
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_drop_missing_value_drops_columns(df, count):
+    actual = xs.from_pandas(df, count).drop_missing_value(axis="columns")
+    assert_same(actual.to_pandas(), df.dropna(axis="columns"))
+
+
+@given(frames(), num_partitions)
+def test_get_null_sum_counts_missing_values(df, count):
+    found = xs.from_pandas(df, count).get_null_sum()
+    missing = df.isna().sum()
+    expected = pd.DataFrame(
+        {"col": pd.Series(list(df), dtype="str"), "total": missing.to_numpy()}
+    )
+    assert_same(found, expected)
+
+
+@given(frames(), num_partitions)
+def test_fillna_by_column(df, count):
+    values = {"f": -1.5, "s": "é", "k": "", "i": 3, "b": True}
+    actual = xs.from_pandas(df, count).fillna(values).to_pandas()
+    assert_same(actual, df.fillna(values))
+
+
+@given(frames(), num_partitions)
+def test_fillna_with_one_value_fills_columns_of_its_kind(df, count):
+    shards = xs.from_pandas(df, count)
+    assert_same(shards.fillna(0).to_pandas(), df.fillna({"f": 0}))
+    assert_same(shards.fillna("?").to_pandas(), df.fillna({"k": "?", "s": "?"}))
+
+
+def test_fillna_of_nullable_integers():
+    shards = xs.from_arrow(pa.table({"a": pa.array([1, None], pa.int8())}))
+    assert shards.fillna(7).to_pandas()["a"].tolist() == [1, 7]
+    assert str(shards.fillna(7).dtypes["a"]) == "int8"
+    assert shards.fillna(0.5).to_pandas()["a"].tolist() == [1.0, 0.5]
+    stamps = pd.DataFrame({"t": pd.to_datetime(["2024-01-01", None])})
+    value = pd.Timestamp("2020-02-02")
+    assert_same(xs.from_pandas(stamps).fillna(value).to_pandas(), stamps.fillna(value))
+
+
+def test_mistakes_with_missing_values_are_named(shards):
+    with pytest.raises(KeyError, match="no column 'zz'; the columns are"):
+        shards.fillna({"zz": 1})
+    with pytest.raises(TypeError, match="column 'i' of int64 cannot hold 'x'"):
+        shards.fillna({"i": "x"})
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        shards.dropna(subset="zz")
+    with pytest.raises(ValueError, match="how must be 'any' or 'all', got 'some'"):
+        shards.dropna(how="some")
+    with pytest.raises(ValueError, match="axis must be 'rows' or 'columns', got 1"):
+        shards.drop_missing_value(axis=1)
+
+
+# summaries
+
+
+@given(frames(), num_partitions)
+def test_describe_agrees_with_pandas(df, count):
+    assert_same(
+        xs.from_pandas(df, count).describe(), df[["n", "i", "f"]].describe(), rtol=1e-9
+    )
+
+
+def test_describe_of_nothing_and_one_row():
+    for rows in (0, 1):
+        df = pd.DataFrame({"a": np.arange(rows), "f": np.full(rows, np.nan)})
+        assert_same(xs.from_pandas(df, 3).describe(), df.describe())
+
+
+def test_describe_takes_columns(shards, awkward):
+    assert_same(shards.describe("i"), awkward[["i"]].describe())
+    assert_same(shards.describe(["i8", "i"]), awkward[["i8", "i"]].describe())
+    with pytest.raises(TypeError, match=r"these are none: \['s'\]"):
+        shards.describe(["i", "s"])
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        shards.describe("zz")
+    with pytest.raises(ValueError, match="no numeric column"):
+        shards.select("s").describe()
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_max_values_agrees_with_pandas(df, count):
+    shards = xs.from_pandas(df, count)
+    for name in ("n", "i", "f", "b"):
+        np.testing.assert_equal(shards.max_values(name), df[name].max())
+
+
+def test_max_values_of_text_and_unknown_columns(shards):
+    assert shards.max_values("s") == max(["x", "", "Zürich", "日本", '🙂 \n,"'])
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        shards.max_values("zz")
+
+
+@given(frames(), num_partitions)
+def test_skew_and_kurt_agree_with_pandas(df, count):
+    df = df.dropna(subset="k")
+    functions = ["skew", "kurt"]
+    shards = xs.from_pandas(df, count)
+    actual = shards.group_by("k", {"n": functions}).sort_values("k").to_pandas()
+    groups = df.groupby("k")["n"]
+    expected = pd.DataFrame(
+        {
+            f"{f}(n)": groups.apply(lambda s, f=f: getattr(s, f)()).astype(float)
+            for f in functions
+        }
+    )
+    expected = expected.rename_axis("k").reset_index()
+    expected["k"] = expected["k"].astype("str")
+    assert_same(actual, expected, rtol=1e-9, atol=1e-12)
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_spark_skewness_and_kurtosis_are_those_of_the_whole(df, count):
+    functions = ["skewness", "kurtosis"]
+    found = xs.from_pandas(df, count).group_by([], {"n": functions}).to_pandas().iloc[0]
+    values = df["n"].to_numpy(dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = (values - values.mean()) / values.std()
+    flat = values.std() == 0
+    for name, power, less in (("skewness", 3, 0), ("kurtosis", 4, 3)):
+        expected = np.nan if flat else (z**power).mean() - less
+        np.testing.assert_allclose(found[f"{name}(n)"], expected, rtol=1e-9, atol=1e-12)
+
+
+# sample
+
+
+@given(frames(), num_partitions, st.floats(0, 1), st.integers(0, 3))
+def test_sample_draws_a_share_of_every_partition(df, count, frac, seed):
+    shards = xs.from_pandas(df.assign(row=range(len(df))), count)
+    drawn = shards.sample(frac, random_state=seed)
+    sizes = [round(frac * len(part)) for part in shards.collect()]
+    assert [len(part) for part in drawn.collect()] == sizes
+    found = drawn.to_pandas()
+    assert found["row"].is_unique
+    expected = df.iloc[found["row"]].reset_index(drop=True)
+    assert_same(found.drop(columns="row"), expected)
+    assert_same(shards.sample(frac, random_state=seed).to_pandas(), found)
+
+
+def test_sample_with_replacement_weights_and_index():
+    df = pd.DataFrame({"a": range(6), "w": [0, 0, 1] * 2}, index=list("uvwxyz"))
+    shards = xs.from_pandas(df, 2)
+    assert len(shards.sample(3.0, replace=True)) == 18
+    drawn = shards.sample(1 / 3, weights="w").to_pandas()
+    assert_same(drawn, df.loc[["w", "z"]])
+    assert len(shards.sample_to_pdf(0.5, random_state=1)) == 4
+
+
+def test_partitions_are_sampled_differently():
+    df = pd.DataFrame({"a": list(range(100)) * 2})
+    one, other = xs.from_pandas(df, 2).sample(0.2, random_state=5).collect()
+    assert set(one["a"]) != set(other["a"])
+
+
+def test_sample_refuses_wrong_shares(shards):
+    for frac in (-0.1, 1.5):
+        with pytest.raises(ValueError, match=f"got {frac} with replace=False"):
+            shards.sample(frac)
+    with pytest.raises(TypeError, match="weights names a column, got list"):
+        shards.sample(0.5, weights=[1, 2])
+
+
+# together, to arrays, to other types
+
+
+def test_concat_to_pdf(awkward, shards):
+    assert_same(shards.concat_to_pdf(), awkward)
+    side = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3, 4]}), 2).concat_to_pdf(axis=1)
+    assert side.to_numpy().tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(ValueError, match="axis must be 0 or 1, got 2"):
+        shards.concat_to_pdf(2)
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_assemble_makes_feature_and_label_arrays(df, count):
+    shards = xs.from_pandas(df, count)
+    made = shards.assembleFeatureLabelCols(["n", "f"], ["i"])
+    assert_equal(
+        made.to_numpy(),
+        {
+            "x": np.stack([df["n"].to_numpy(), df["f"].to_numpy()], axis=1),
+            "y": df[["i"]].to_numpy(),
+        },
+    )
+
+
+def test_assemble_takes_lists_of_columns(shards):
+    with pytest.raises(TypeError, match="featureCols must be a list of column names"):
+        shards.assembleFeatureLabelCols("i", ["f"])
+    with pytest.raises(ValueError, match="labelCols must name at least one column"):
+        shards.assembleFeatureLabelCols(["i"], [])
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        shards.assembleFeatureLabelCols(["zz"], ["i"])
+
+
+def test_stack_feature_labels_stacks_pairs():
+    pairs = [(np.full(2, i), i) for i in range(4)]
+    stacked = shards_of(pairs, [3, 0, 1]).stack_feature_labels().collect()
+    expected = [
+        {"x": np.float32([[0, 0], [1, 1], [2, 2]]), "y": np.float32([0, 1, 2])},
+        {"x": np.float32([[3, 3]]), "y": np.float32([3])},
+    ]
+    assert_equal(stacked, expected)
+    with pytest.raises(TypeError, match="pairs, but partition 0 holds a int"):
+        shards_of([3]).stack_feature_labels().collect()
+
+
+@given(frames(), num_partitions)
+def test_astype_casts_columns(df, count):
+    shards = xs.from_pandas(df, count)
+    wanted = {"n": "float32", "b": "int8"}
+    assert_same(shards.astype(wanted).to_pandas(), df.astype(wanted))
+    numbers = shards[["n", "b"]].astype("float64").to_pandas()
+    assert_same(numbers, df[["n", "b"]].astype("float64"))
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        shards.astype({"zz": "int8"})
+
+
+@given(frames(), num_partitions)
+def test_group_by_joins_back(df, count):
+    shards = xs.from_pandas(df, count)
+    actual = shards.group_by("k", {"n": ["sum", "count"]}, join=True).to_pandas()
+    groups = df.groupby("k", dropna=False)["n"]
+    expected = df.assign(
+        **{"sum(n)": groups.transform("sum"), "count(n)": groups.transform("count")}
+    )
+    assert_same(actual, expected, ignore_order=True)
+
+
+def test_to_polars(awkward, shards):
+    polars = pytest.importorskip("polars")
+    found = shards.to_polars()
+    assert isinstance(found, polars.DataFrame)
+    assert found.columns == list(awkward.columns)
+    assert found["s"].to_list() == [None if pd.isna(v) else v for v in awkward["s"]]

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operation that all shards have, on frames, arrays and objects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frames import frames
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shard_values import (
+    array_split,
+    arrays,
+    assert_equal,
+    map_leaves,
+    nests,
+    objects,
+    shards_of,
+)
+
+import xshards as xs
+
+counts = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+
+
+@st.composite
+def object_shards(draw, values=objects):
+    """Draw shards of objects, 0 to 3 in a partition, and the objects by partition."""
+    per_partition = draw(counts)
+    total = sum(per_partition)
+    held = draw(st.lists(values, min_size=total, max_size=total))
+    return shards_of(held, per_partition), held, per_partition
+
+
+@st.composite
+def array_shards(draw):
+    """Draw shards of nested arrays, uneven and empty ones among them."""
+    sizes = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
+    whole = draw(nests(sum(sizes)))
+    ends = np.cumsum(sizes)
+    held = [
+        map_leaves(lambda a, end=end, size=size: a[end - size : end], whole)
+        for end, size in zip(ends, sizes, strict=True)
+    ]
+    return shards_of(held), held, whole
+
+
+# collect, take, first, num_partitions
+
+
+@given(object_shards())
+def test_objects_are_collected_in_order(drawn):
+    shards, held, per_partition = drawn
+    assert_equal(shards.collect(), held)
+    assert shards.num_partitions() == len(per_partition)
+
+
+@given(object_shards(), st.integers(0, 12))
+def test_take_gives_the_first_shards(drawn, n):
+    shards, held, _ = drawn
+    assert_equal(shards.take(n), held[:n])
+    if held:
+        assert_equal(shards.first(), held[0])
+    else:
+        with pytest.raises(IndexError, match="no first shard"):
+            shards.first()
+
+
+@given(array_shards(), st.integers(0, 5))
+def test_take_gives_arrays(drawn, n):
+    shards, held, _ = drawn
+    assert_equal(shards.take(n), held[:n])
+
+
+def test_take_makes_no_more_partitions_than_it_needs(tmp_path, context):
+    for i in range(10):
+        (tmp_path / f"{i}.csv").write_text("a\n" + f"{i}\n" * 10)
+    shards = xs.read_csv(tmp_path).filter(xs.col("a") >= 0)
+    assert shards.first()["a"].tolist() == [0] * 10
+    assert xs.last_profile().stages[0].partitions == context.cores
+    assert len(shards.take(3)) == 3
+
+
+def test_take_refuses_negative_numbers():
+    with pytest.raises(ValueError, match="not negative, got -1"):
+        xs.partition(np.zeros(2), 1).take(-1)
+
+
+# len
+
+
+@given(object_shards())
+def test_len_adds_up_lengths(drawn):
+    shards, held, _ = drawn
+    assert len(shards) == sum(len(v) if hasattr(v, "__len__") else 1 for v in held)
+
+
+@given(array_shards())
+def test_len_of_arrays_is_the_first_dimension(drawn):
+    shards, held, _ = drawn
+    assert len(shards) == sum(map(len, held))
+    assert bool(shards)
+
+
+def test_len_of_scalars_and_frames():
+    assert len(shards_of([np.array(3), np.float64(2), 7])) == 3
+    frame = pd.DataFrame({"a": range(5)})
+    assert len(shards_of([frame, frame[:0]])) == 5
+    assert len(shards_of([], [0, 0])) == 0
+
+
+# [key]
+
+
+@given(array_shards())
+def test_item_takes_from_every_shard(drawn):
+    shards, held, _ = drawn
+    for key in [0, "é0", slice(0, 2), -1]:
+        try:
+            expected = [value[key] for value in held]
+        except (KeyError, IndexError, TypeError):
+            with pytest.raises(KeyError, match="Invalid key for this XShards"):
+                shards[key].collect()
+            continue
+        actual = shards[key].collect()
+        for one, other in zip(actual, expected, strict=True):
+            np.testing.assert_equal(one, other)
+
+
+def test_item_of_what_has_none_is_refused():
+    with pytest.raises(
+        TypeError, match=r"No selection operation available.*holds a int"
+    ):
+        shards_of([3])["a"].collect()
+    with pytest.raises(KeyError, match="Invalid key for this XShards: 'b' of a dict"):
+        shards_of([{"a": 1}])["b"].collect()
+
+
+def test_item_after_a_function_selects_columns_of_frames():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), 2)
+    later = shards.transform_shard(lambda df: df.assign(b=df["a"] * 2))
+    assert list(later["b"].unique()) == [2, 4, 6]
+    dicts = shards.transform_shard(lambda df: {"x": df["a"].to_numpy()})
+    assert_equal(dicts["x"].collect(), [np.array([1, 2]), np.array([3])])
+
+
+def test_item_of_mixed_shards():
+    frame = pd.DataFrame({"a": [1, 2]})
+    column, array = shards_of([frame, {"a": np.zeros(1)}])["a"].collect()
+    pd.testing.assert_series_equal(column, frame["a"])
+    assert_equal(array, np.zeros(1))
+
+
+# repartition
+
+
+@given(array_shards(), st.integers(1, 6))
+def test_repartition_spreads_rows_of_arrays(drawn, count):
+    shards, _, whole = drawn
+    spread = shards.repartition(count)
+    assert spread.num_partitions() == count
+    assert_equal(spread.collect(), array_split(whole, count))
+
+
+@given(object_shards(st.lists(objects, max_size=4)), st.integers(1, 6))
+def test_repartition_spreads_items_of_lists(drawn, count):
+    shards, held, _ = drawn
+    items = [item for value in held for item in value]
+    spread = shards.repartition(count)
+    assert spread.num_partitions() == count
+    if not held:
+        assert spread.collect() == []
+        return
+    sizes = [len(part) for part in np.array_split(np.arange(len(items)), count)]
+    assert [len(part) for part in spread.collect()] == sizes
+    assert_equal([item for part in spread.collect() for item in part], items)
+
+
+@given(object_shards(st.integers() | st.text(max_size=3)), st.integers(1, 6))
+def test_repartition_moves_other_shards_whole(drawn, count):
+    shards, held, _ = drawn
+    spread = shards.repartition(count)
+    assert spread.num_partitions() == count
+    assert_equal(spread.collect(), held)
+    sizes = [len(partition) for partition in spread._core.collect(None)]
+    assert sizes == [len(part) for part in np.array_split(np.arange(len(held)), count)]
+
+
+def test_repartition_of_arrays_that_do_not_fit_moves_them_whole():
+    for held in (
+        [np.zeros((2, 3)), np.zeros((2, 4))],
+        [np.zeros(2), np.zeros(2, np.float32)],
+        [{"x": np.zeros(2)}, {"y": np.zeros(2)}],
+        [{"x": np.zeros(2), "y": np.zeros(3)}, {"x": np.zeros(2), "y": np.zeros(3)}],
+        [np.array(1), np.array(2)],
+        [np.zeros(2), pd.DataFrame({"a": [1]})],
+    ):
+        assert_equal(shards_of(held).repartition(1).collect(), held)
+
+
+def test_repartition_after_a_function():
+    shards = xs.from_pandas(pd.DataFrame({"a": range(5)}), 2)
+    frames = shards.transform_shard(lambda df: df + 1).repartition(3)
+    assert [len(part) for part in frames.collect()] == [2, 2, 1]
+    arrays = shards.transform_shard(lambda df: df["a"].to_numpy()).repartition(3)
+    assert_equal(arrays.collect(), np.array_split(np.arange(5), 3))
+    with pytest.raises(ValueError, match="num_partitions must be at least 1, got 0"):
+        arrays.repartition(0)
+
+
+# zip, split, union
+
+
+@given(array_shards(), st.data())
+def test_zip_pairs_shards(drawn, data):
+    shards, held, _ = drawn
+    others = data.draw(st.lists(objects, min_size=len(held), max_size=len(held)))
+    zipped = shards.zip(shards_of(others))
+    assert_equal(zipped.collect(), list(zip(held, others, strict=True)))
+
+
+@given(frames(), st.integers(1, 4))
+@settings(max_examples=15)
+def test_zip_pairs_frames(df, count):
+    shards = xs.from_pandas(df, count)
+    for left, right in shards.zip(shards["n"]).collect():
+        pd.testing.assert_series_equal(left["n"], right)
+    back = pd.concat([left for left, _ in shards.zip(shards).collect()])
+    pd.testing.assert_frame_equal(back.reset_index(drop=True), df)
+
+
+def test_zip_refuses_what_does_not_fit():
+    shards = xs.partition(np.arange(4), 2)
+    with pytest.raises(TypeError, match="other should be a SparkXShards"):
+        shards.zip([1, 2])
+    with pytest.raises(ValueError, match="the same number of partitions, got 2 and 4"):
+        shards.zip(xs.partition(np.arange(4), 4))
+    message = "same number of elements in each partition, but partition 1 has 1 and 2"
+    with pytest.raises(ValueError, match=message):
+        shards.zip(shards_of([1, 2, 3], [1, 2])).collect()
+
+
+@given(st.data())
+def test_split_takes_tuples_apart(data):
+    rows = data.draw(st.integers(1, 6))
+    parts = data.draw(st.lists(arrays(rows), min_size=1, max_size=3))
+    kind = data.draw(st.sampled_from([list, tuple]))
+    count = data.draw(st.integers(1, rows))
+    split = xs.partition(kind(parts), count).split()
+    for one, part in zip(split, parts, strict=True):
+        assert_equal(one.collect(), np.array_split(part, count))
+
+
+def test_split_of_what_is_no_list_gives_itself():
+    frame = pd.DataFrame({"a": [1]})
+    for shards in (
+        xs.from_pandas(frame),
+        xs.partition({"x": np.zeros(2)}, 2),
+        shards_of([3, "ab"]),
+        shards_of([], [0]),
+    ):
+        assert shards.split() == [shards]
+    frame_part, text_part = shards_of([(frame, "x"), (frame, "y")]).split()
+    assert text_part.collect() == ["x", "y"]
+    pd.testing.assert_frame_equal(frame_part.first(), frame)
+
+
+def test_split_refuses_different_lengths():
+    message = (
+        "Cannot split this XShards because its partitions have different split length"
+    )
+    for held in ([(1, 2), (1,)], [(1, 2), 3]):
+        with pytest.raises(ValueError, match=message):
+            shards_of(held).split()
+
+
+@given(object_shards(), array_shards())
+def test_union_puts_shards_behind_each_other(left, right):
+    union = left[0].union(right[0])
+    assert_equal(union.collect(), left[1] + right[1])
+    assert union.num_partitions() == left[0].num_partitions() + len(right[1])
+
+
+# transform_shard, foreach, cache, compute
+
+
+@given(object_shards())
+def test_functions_get_every_shard(drawn):
+    shards, held, _ = drawn
+    assert_equal(
+        shards.transform_shard(lambda v: (v, 1)).collect(), [(v, 1) for v in held]
+    )
+
+
+@given(array_shards())
+@settings(max_examples=15)
+def test_functions_change_copies_of_arrays(drawn):
+    shards, held, _ = drawn
+
+    def clear(value):
+        map_leaves(lambda a: a.fill(0) if a.dtype.kind in "fiu" else None, value)
+        return value
+
+    clear.__module__ = "__main__"
+    assert len(shards.transform_shard(clear).collect()) == len(held)
+    assert_equal(shards.collect(), held)
+
+
+def test_foreach_runs_at_once(tmp_path):
+    def touch(value, directory, suffix):
+        (directory / f"{value}{suffix}").touch()
+        return np.zeros(10)
+
+    assert shards_of([1, 2, 3], [2, 0, 1]).foreach(touch, tmp_path, suffix=".x") is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.x", "2.x", "3.x"]
+
+
+def test_foreach_raises_what_the_function_raises():
+    with pytest.raises(ZeroDivisionError):
+        shards_of([1, 0]).foreach(lambda v: 1 / v)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.arange(3), {"x": np.zeros((2, 2))}, {"a", "b"}, pd.DataFrame({"a": [1]})],
+)
+def test_cache_and_compute_of_every_kind(value, tmp_path):
+    def count(shard):
+        (tmp_path / str(len(list(tmp_path.iterdir())))).touch()
+        return shard
+
+    shards = shards_of([value]).transform_shard(count)
+    assert shards.compute() is shards
+    assert shards.to_lazy() is shards
+    assert len(list(tmp_path.iterdir())) == 1
+    assert_equal(shards.collect(), [value])
+    assert len(list(tmp_path.iterdir())) == 1
+    cached = shards.repartition(1)
+    assert cached.cache() is cached
+    assert cached.is_cached()
+    assert_equal(cached.collect(), [value])
+    cached.uncache()
+    assert not cached.is_cached()
+    assert_equal(cached.collect(), [value])
+
+
+@pytest.mark.parametrize("held", [[np.arange(3)], [{"a"}]])
+def test_shards_of_every_kind_spill(held, context):
+    shards = shards_of(held).compute()
+    context._core.spill_all()
+    assert_equal(shards.collect(), held)
+
+
+# the wrong kind
+
+
+ROW_METHODS = {
+    "columns": lambda s: s.columns,
+    "dtypes": lambda s: s.dtypes,
+    "schema": lambda s: s.schema,
+    "unique": lambda s: s.unique(),
+    "select": lambda s: s.select("a").collect(),
+    "filter": lambda s: s.filter(xs.col("a") > 1).collect(),
+    "with_column": lambda s: s.with_column("a", 1).collect(),
+    "drop": lambda s: s.drop("a").collect(),
+    "rename": lambda s: s.rename({"a": "b"}),
+    "partition_by": lambda s: s.partition_by("a").collect(),
+    "group_by": lambda s: s.group_by("a").collect(),
+    "merge": lambda s: s.merge(s, on="a").collect(),
+    "sort_values": lambda s: s.sort_values("a").collect(),
+    "limit": lambda s: s.limit(1).collect(),
+    "head": lambda s: s.head(),
+    "drop_duplicates": lambda s: s.drop_duplicates().collect(),
+    "to_pandas": lambda s: s.to_pandas(),
+    "to_arrow": lambda s: s.to_arrow(),
+    "to_polars": lambda s: s.to_polars(),
+    "to_csv": lambda s: s.to_csv("nowhere"),
+    "describe": lambda s: s.describe(),
+    "max_values": lambda s: s.max_values("a"),
+    "get_null_sum": lambda s: s.get_null_sum(),
+    "dropna": lambda s: s.dropna(),
+    "drop_missing_value": lambda s: s.drop_missing_value(),
+    "fillna": lambda s: s.fillna(0),
+    "astype": lambda s: s.astype("int8"),
+    "sample": lambda s: s.sample(0.5).collect(),
+    "concat_to_pdf": lambda s: s.concat_to_pdf(),
+    "sample_to_pdf": lambda s: s.sample_to_pdf(0.5),
+    "assembleFeatureLabelCols": lambda s: s.assembleFeatureLabelCols(["a"], ["b"]),
+}
+
+
+@pytest.mark.parametrize("method", ROW_METHODS)
+@pytest.mark.parametrize(
+    ("held", "kind"),
+    [([np.zeros(2)], "arrays|Tensors|tensors"), ([{1}], "objects|Object")],
+    ids=["arrays", "objects"],
+)
+def test_methods_of_frames_say_what_other_shards_are(method, held, kind):
+    with pytest.raises(TypeError, match=kind) as caught:
+        ROW_METHODS[method](shards_of(held))
+    assert "DataFrame" in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["to_numpy", "to_torch"])
+def test_objects_cannot_be_put_together(method):
+    if method == "to_torch":
+        pytest.importorskip("torch")
+    with pytest.raises(TypeError, match="Python objects; only arrays and DataFrames"):
+        getattr(shards_of([{1}]), method)()
+
+
+def test_get_schema_of_others_is_none():
+    assert xs.partition(np.zeros(3), 2).get_schema() is None
+    assert shards_of([1]).get_schema() is None
+
+
+# to_numpy, to_torch
+
+
+@given(array_shards())
+def test_to_numpy_puts_arrays_together(drawn):
+    shards, _, whole = drawn
+    assert_equal(shards.to_numpy(), whole)
+
+
+def test_to_numpy_refuses_different_nests():
+    with pytest.raises(ValueError, match="nested in different ways"):
+        shards_of([[np.zeros(1)], (np.zeros(1),)]).to_numpy()
+
+
+@pytest.mark.torch
+def test_to_torch_puts_arrays_together():
+    torch = pytest.importorskip("torch")
+    found = xs.partition({"x": np.arange(6).reshape(3, 2)}, 2).to_torch()
+    assert torch.equal(found["x"], torch.arange(6).reshape(3, 2))
+    frame = pd.DataFrame(
+        {"a": [1, 2, 3], "f": np.float32([1, 2, np.nan]), "b": [True, False, True]}
+    )
+    found = xs.from_pandas(frame, 2).to_torch()
+    assert [str(t.dtype) for t in found.values()] == [
+        "torch.int64",
+        "torch.float32",
+        "torch.bool",
+    ]
+    found["a"] += 1
+    assert found["a"].tolist() == [2, 3, 4]
+    with pytest.raises(TypeError, match="column 's' holds str; a tensor needs numbers"):
+        xs.from_pandas(pd.DataFrame({"s": ["x"]})).to_torch()
+
+
+# repr
+
+
+def test_repr_shows_what_shards_hold():
+    nest = {"x": np.zeros((4, 3), np.float32), "y": [np.zeros(4, np.int64)]}
+    shards = xs.partition(nest, 2)
+    assert repr(shards) == (
+        "XShards: 2 partitions\n  arrays, in the first shard:\n"
+        "  ['x']     float32 (2, 3)\n  ['y'][0]  int64 (2,)"
+    )
+    assert "[&#x27;x&#x27;]" in shards._repr_html_()
+    assert repr(xs.partition(np.zeros(4), 2)).endswith("float64 (2,)")
+    assert repr(xs.partition([1, 2], 2)) == "XShards: 2 partitions\n  Python objects"
+    assert "Python objects" in xs.partition([1, 2], 2)._repr_html_()
+    assert repr(shards_of([1])).endswith("known once it has run")

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexers and scalers: what they learn and what they make of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frames import frames, num_partitions
+from hypothesis import given
+
+import xshards as xs
+from xshards.transformer import MinMaxScaler, StandardScaler, StringIndex, StringIndexer
+
+
+def numbers_by_frequency(values):
+    counts = values.dropna().value_counts().reset_index()
+    counts.columns = ["value", "count"]
+    ordered = counts.sort_values(["count", "value"], ascending=[False, True])["value"]
+    return {value: i for i, value in enumerate(ordered, 1)}
+
+
+@given(frames(), num_partitions)
+def test_indexer_numbers_by_frequency_then_value(df, count):
+    shards = xs.from_pandas(df, count)
+    indexer = StringIndexer(["k", "n"])
+    actual = indexer.fit_transform(shards).to_pandas()
+    expected = df.copy()
+    for name in ("k", "n"):
+        numbers = numbers_by_frequency(df[name])
+        assert indexer.to_dict()[name] == numbers
+        expected[name] = df[name].map(numbers).fillna(0).astype("int64")
+    pd.testing.assert_frame_equal(actual, expected)
+
+
+def test_unknown_and_missing_values_become_zero():
+    indexer = StringIndexer("s").fit(
+        xs.from_pandas(pd.DataFrame({"s": ["b", "b", "a"]}))
+    )
+    other = xs.from_pandas(pd.DataFrame({"s": ["a", "zz", None, "b"]}), 2)
+    assert indexer.transform(other).to_pandas()["s"].tolist() == [2, 0, 0, 1]
+
+
+def test_indexer_of_nothing_gives_zeros():
+    shards = xs.from_pandas(
+        pd.DataFrame({"s": pd.Series([None, None], dtype="str")}), 2
+    )
+    found = StringIndexer("s").fit_transform(shards).to_pandas()
+    assert found["s"].tolist() == [0, 0]
+    assert str(found["s"].dtype) == "int64"
+
+
+def test_indexer_of_categories():
+    df = pd.DataFrame({"s": pd.Series(["y", "x", "y"], dtype="category")})
+    found = StringIndexer("s").fit_transform(xs.from_pandas(df, 2)).to_pandas()
+    assert found["s"].tolist() == [1, 2, 1]
+
+
+def test_what_an_indexer_learnt_travels():
+    learnt = {"s": {"x": 2, "y": 1}}
+    indexer = StringIndexer.from_dict(learnt)
+    assert indexer.to_dict() == learnt
+    shards = xs.from_pandas(pd.DataFrame({"s": ["x", "y", "z"]}))
+    assert indexer.transform(shards).to_pandas()["s"].tolist() == [2, 1, 0]
+    index = StringIndex.from_dict({"x": 1}, "s")
+    assert repr(index) == "StringIndex('s', 1 values)"
+    assert index.broadcast() is None
+
+
+def test_mistakes_of_indexers():
+    shards = xs.from_pandas(pd.DataFrame({"s": ["x"]}))
+    with pytest.raises(RuntimeError, match="this StringIndexer has learnt nothing yet"):
+        StringIndexer("s").transform(shards)
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        StringIndexer("zz").fit(shards)
+    with pytest.raises(ValueError, match="must have the numbers 1 to 2, each once"):
+        StringIndex({"a": 0, "b": 1}, "s")
+    with pytest.raises(ValueError, match="inputCol must name at least one column"):
+        StringIndexer([])
+    with pytest.raises(TypeError, match="transformers work on XShards, got list"):
+        StringIndexer("s").fit([])
+    indexer = StringIndexer("s").fit(shards)
+    indexer.setInputCol(["s", "t"])
+    with pytest.raises(RuntimeError, match="has not learnt column 't'"):
+        indexer.transform(xs.from_pandas(pd.DataFrame({"s": ["x"], "t": ["y"]})))
+
+
+def scaled(df, name, low, high):
+    spread = df[name].max() - df[name].min()
+    if spread == 0:
+        return df[name] * 0.0 + (low + high) / 2
+    return (df[name] - df[name].min()) / spread * (high - low) + low
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_min_max_scaler_scales_to_the_range(df, count):
+    shards = xs.from_pandas(df, count)
+    for name in ("n", "f"):
+        actual = MinMaxScaler(-1, 3, name, "out").fit_transform(shards).to_pandas()
+        expected = df.assign(out=scaled(df, name, -1, 3))
+        pd.testing.assert_frame_equal(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(frames(min_rows=2), num_partitions)
+def test_standard_scaler_scales_to_unit_deviation(df, count):
+    shards = xs.from_pandas(df, count)
+    values = df["n"].astype(float)
+    std = values.std()
+    for with_mean in (False, True):
+        for with_std in (False, True):
+            scaler = StandardScaler(with_mean, with_std, "n", "out")
+            actual = scaler.fit_transform(shards).to_pandas()["out"]
+            expected = values - values.mean() if with_mean else values
+            if with_std:
+                expected = expected * (0 if std == 0 else 1 / std)
+            np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_several_columns_give_vectors(df, count):
+    scaler = MinMaxScaler(inputCol=["n", "f"], outputCol="v")
+    found = scaler.fit_transform(xs.from_pandas(df, count)).to_pandas()
+    expected = np.stack([scaled(df, "n", 0, 1), scaled(df, "f", 0, 1)], axis=1)
+    np.testing.assert_allclose(np.stack(found["v"]), expected, rtol=1e-9, atol=1e-9)
+    pd.testing.assert_frame_equal(found.drop(columns="v"), df)
+
+
+def test_what_a_scaler_learnt_travels():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1.0, 3.0]}))
+    learnt = MinMaxScaler(inputCol="a", outputCol="b").fit(shards).to_dict()
+    assert learnt == {"a": {"min": 1.0, "max": 3.0}}
+    again = MinMaxScaler.from_dict(learnt, max=10, inputCol="a", outputCol="b")
+    assert again.transform(shards).to_pandas()["b"].tolist() == [0.0, 10.0]
+    learnt = StandardScaler(inputCol="a", outputCol="b").fit(shards).to_dict()
+    again = StandardScaler.from_dict(learnt, inputCol="a", outputCol="b")
+    assert again.to_dict() == {"a": {"mean": 2.0, "std": np.sqrt(2.0)}}
+    with pytest.raises(ValueError, match="MinMaxScaler learns"):
+        MinMaxScaler.from_dict(learnt)
+
+
+def test_scaling_in_place_and_reuse():
+    shards = xs.from_pandas(pd.DataFrame({"a": [0, 4]}))
+    scaler = MinMaxScaler()
+    scaler.setInputOutputCol("a", "a")
+    assert scaler.fit_transform(shards).to_pandas()["a"].tolist() == [0.0, 1.0]
+
+
+def test_mistakes_of_scalers():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1], "s": ["x"]}))
+    with pytest.raises(RuntimeError, match="call setInputOutputCol first"):
+        MinMaxScaler().fit(shards)
+    with pytest.raises(RuntimeError, match="has learnt nothing yet"):
+        StandardScaler(inputCol="a", outputCol="b").transform(shards)
+    with pytest.raises(TypeError, match="scales numbers; column 's' is"):
+        MinMaxScaler(inputCol="s", outputCol="b").fit(shards)
+    with pytest.raises(ValueError, match="min must be less than max, got 1 and 1"):
+        MinMaxScaler(1, 1)
+    with pytest.raises(ValueError, match="inputCol and outputCol go together"):
+        MinMaxScaler(inputCol="a")
+    with pytest.raises(KeyError, match="no column 'zz'"):
+        MinMaxScaler(inputCol="zz", outputCol="b").fit(shards)
+    scaler = MinMaxScaler(inputCol="a", outputCol="b").fit(shards)
+    scaler.setInputOutputCol(["a", "c"], "b")
+    with pytest.raises(RuntimeError, match=r"has not learnt \['c'\]"):
+        scaler.transform(xs.from_pandas(pd.DataFrame({"a": [1], "c": [2]})))
