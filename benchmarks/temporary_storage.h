@@ -8,7 +8,7 @@
 #include "benchmarks/random_rows.h"
 #include "xshards/block_store.h"
 #include "xshards/memory_budget.h"
-#include "xshards/segment.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards::bench {
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/block_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <arrow/memory_pool.h>
 #include <arrow/util/byte_size.h>
+
+#include "xshards/private_memory.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards {
 
@@ -18,9 +22,7 @@ int64_t SizeOf(const arrow::RecordBatch& batch) {
 
 std::shared_ptr<Segment> DiskSegment(const std::vector<BlockStore::Block>& blocks) {
   for (const auto& block : blocks) {
-    if (block.segment != nullptr && block.segment->kind() == SegmentKind::kDisk) {
-      return block.segment;
-    }
+    if (block.on_disk()) return block.segment;
   }
   return nullptr;
 }
@@ -34,6 +36,24 @@ BlockStore::Block HeapBlock(int32_t destination,
   block.schema = batch->schema();
   block.batch = std::move(batch);
   return block;
+}
+
+/// Put the columns that are references between those that are not (`own`; nullptr if
+/// there are none).
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadReferences(
+    const BlockStore::Block& block, const arrow::RecordBatch* own) {
+  arrow::ArrayVector columns;
+  int next = 0;
+  for (size_t i = 0; i < block.references.size(); ++i) {
+    if (block.references[i].has_value()) {
+      const auto& type = block.schema->field(static_cast<int>(i))->type();
+      ARROW_ASSIGN_OR_RAISE(auto column, block.references[i]->Read(type));
+      columns.push_back(std::move(column));
+    } else {
+      columns.push_back(own->column(next++));
+    }
+  }
+  return arrow::RecordBatch::Make(block.schema, block.num_rows, std::move(columns));
 }
 
 }  // namespace
@@ -83,9 +103,8 @@ Storage BlockStore::storage() const {
   std::lock_guard lock(mutex_);
   auto storage = Storage::kHeap;
   for (const Block& block : blocks_) {
-    if (block.segment == nullptr) continue;
-    if (block.segment->kind() == SegmentKind::kDisk) return Storage::kFile;
-    storage = Storage::kShared;
+    if (block.on_disk()) return Storage::kFile;
+    if (!block.on_heap()) storage = Storage::kShared;
   }
   return storage;
 }
@@ -107,7 +126,11 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> BlockStore::ReadBlock(
   if (block.batch != nullptr) return block.batch;
   arrow::MemoryPool* pool = environment_.budget != nullptr ? environment_.budget->pool()
                                                            : arrow::default_memory_pool();
-  return Segment::Read(block.segment, block.range, pool);
+  std::shared_ptr<arrow::RecordBatch> own;
+  if (block.segment != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(own, Segment::Read(block.segment, block.range, pool));
+  }
+  return block.references.empty() ? own : ReadReferences(block, own.get());
 }
 
 arrow::Result<int64_t> BlockStore::Spill() {
@@ -131,12 +154,10 @@ arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind
       std::lock_guard lock(mutex_);
       block = blocks_[i];
     }
-    const bool on_disk =
-        block.segment != nullptr && block.segment->kind() == SegmentKind::kDisk;
-    const bool moves = kind == SegmentKind::kDisk ? !on_disk : block.segment == nullptr;
+    const bool moves = kind == SegmentKind::kDisk ? !block.on_disk() : block.on_heap();
     if (!moves) continue;
     if (target == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(target, segments.Create(kind));
+      ARROW_ASSIGN_OR_RAISE(target, segments.Create(kind, num_bytes()));
     }
     ARROW_ASSIGN_OR_RAISE(auto batch, ReadBlock(i));
     ARROW_ASSIGN_OR_RAISE(auto range, target->Append(*batch));
@@ -145,6 +166,7 @@ arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind
     blocks_[i].segment = target;
     blocks_[i].range = range;
     blocks_[i].batch = nullptr;
+    blocks_[i].references.clear();
   }
   return moved;
 }
@@ -180,16 +202,58 @@ arrow::Status BlockWriter::Place(BlockStore::Block& block) {
   const bool to_disk =
       storage_ == Storage::kFile ||
       (environment_.budget != nullptr && environment_.budget->over_high_mark());
-  auto& segment = to_disk ? disk_segment_ : memory_segment_;
-  if (segment == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(segment,
-                          environment_.segments->Create(to_disk ? SegmentKind::kDisk
-                                                                : SegmentKind::kMemory));
-  }
+  // References cost no memory, so they are taken even where there is none left.
+  if (environment_.inputs != nullptr) ARROW_RETURN_NOT_OK(TakeReferences(block));
+  if (block.batch == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto segment, OwnSegment(to_disk, SizeOf(*block.batch)));
   ARROW_ASSIGN_OR_RAISE(block.range, segment->Append(*block.batch));
-  block.segment = segment;
+  bytes_written_ += block.range.length;
+  block.segment = std::move(segment);
   block.batch = nullptr;
   return arrow::Status::OK();
+}
+
+arrow::Status BlockWriter::TakeReferences(BlockStore::Block& block) {
+  const auto batch = block.batch;
+  const auto found = FindReferences(*batch, *environment_.inputs);
+  if (std::find(found.begin(), found.end(), true) == found.end()) {
+    return arrow::Status::OK();
+  }
+  arrow::FieldVector own_fields;
+  arrow::ArrayVector own_columns;
+  for (int i = 0; i < batch->num_columns(); ++i) {
+    if (found[static_cast<size_t>(i)]) continue;
+    own_fields.push_back(batch->schema()->field(i));
+    own_columns.push_back(batch->column(i));
+  }
+  block.batch = own_columns.empty()
+                    ? nullptr
+                    : arrow::RecordBatch::Make(arrow::schema(std::move(own_fields)),
+                                               block.num_rows, std::move(own_columns));
+  const int64_t own_bytes = block.batch == nullptr ? 0 : SizeOf(*block.batch);
+  const int64_t before = memory_segment_ == nullptr ? 0 : memory_segment_->size();
+  block.references.resize(found.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) continue;
+    ARROW_ASSIGN_OR_RAISE(
+        block.references[i],
+        Refer(*batch->column_data(static_cast<int>(i)), *environment_.inputs,
+              [&] { return OwnSegment(/*on_disk=*/false, own_bytes); }));
+  }
+  if (memory_segment_ != nullptr) bytes_written_ += memory_segment_->size() - before;
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<Segment>> BlockWriter::OwnSegment(bool on_disk,
+                                                                int64_t expected_bytes) {
+  auto& segment = on_disk ? disk_segment_ : memory_segment_;
+  if (segment == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(
+        segment,
+        environment_.segments->Create(on_disk ? SegmentKind::kDisk : SegmentKind::kMemory,
+                                      expected_bytes));
+  }
+  return segment;
 }
 
 arrow::Result<std::shared_ptr<BlockStore>> BlockWriter::Finish() {

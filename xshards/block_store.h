@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "xshards/array_reference.h"
 #include "xshards/export.h"
 #include "xshards/memory_budget.h"
 #include "xshards/segment.h"
@@ -25,6 +27,8 @@ XSHARDS_EXPORT const char* ToString(Storage storage);
 struct StorageEnvironment {
   MemoryBudget* budget = nullptr;
   SegmentPool* segments = nullptr;
+  /// In a worker: what it reads. Output that lies there is published by reference.
+  PrivateMemory* inputs = nullptr;
 };
 
 /// One fragment's output: batches ("blocks"), each for one output partition
@@ -35,15 +39,23 @@ struct StorageEnvironment {
 /// by readers. Thread-safe.
 class XSHARDS_EXPORT BlockStore final : public Spillable {
  public:
-  /// One block. Either `batch` (heap) or `segment` and `range` are set.
+  /// One block: on the heap (`batch`); or in `segment`, as an Arrow IPC stream at
+  /// `range`, but for the columns that are references, one entry a column, if any are.
   struct Block {
     int32_t destination = 0;
     int64_t num_rows = 0;
     int64_t num_bytes = 0;
     std::shared_ptr<arrow::Schema> schema;
     std::shared_ptr<arrow::RecordBatch> batch;
-    std::shared_ptr<Segment> segment;
+    std::shared_ptr<Segment> segment;  // nullptr also if all columns are references
     Segment::Range range;
+    std::vector<std::optional<ArrayReference>> references;
+
+    bool on_heap() const { return batch != nullptr; }
+    bool on_disk() const {
+      return segment != nullptr && segment->kind() == SegmentKind::kDisk &&
+             references.empty();
+    }
   };
 
   /// Wrap batches that already exist in memory, all for destination 0. They are the
@@ -95,11 +107,18 @@ class XSHARDS_EXPORT BlockWriter {
 
   int64_t num_rows() const { return num_rows_; }
   int64_t num_bytes() const { return num_bytes_; }
+  /// The bytes written to segments; what is on the heap or by reference is not.
+  int64_t bytes_written() const { return bytes_written_; }
   const StorageEnvironment& environment() const { return environment_; }
 
  private:
   /// Move a block from the heap to a segment.
   arrow::Status Place(BlockStore::Block& block);
+  /// Take the columns of a block that lie in the inputs as references, and leave the
+  /// others in its batch (nullptr if there are none).
+  arrow::Status TakeReferences(BlockStore::Block& block);
+  arrow::Result<std::shared_ptr<Segment>> OwnSegment(bool on_disk,
+                                                     int64_t expected_bytes);
 
   const StorageEnvironment environment_;
   const Storage storage_;
@@ -108,6 +127,7 @@ class XSHARDS_EXPORT BlockWriter {
   std::shared_ptr<Segment> disk_segment_;
   int64_t num_rows_ = 0;
   int64_t num_bytes_ = 0;
+  int64_t bytes_written_ = 0;
 };
 
 }  // namespace xshards

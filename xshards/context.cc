@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -38,6 +39,15 @@ int64_t UsableMemory() {
   return bytes;
 }
 
+/// Every partition in shared memory or on disk is an open descriptor, and the usual limit
+/// of 1,024 is there for programs that use select().
+void AllowManyDescriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 const char* ExtensionOf(const std::string& format) {
   return format == "ipc" ? "arrow" : format.c_str();
 }
@@ -65,6 +75,7 @@ arrow::Status ContextOptions::Validate() const {
 arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
+  AllowManyDescriptors();
   if (options.cores == 0) options.cores = UsableCores();
   if (options.memory_bytes == 0) options.memory_bytes = UsableMemory() / 5 * 3;
   if (options.spill_directory.empty()) {
@@ -80,7 +91,7 @@ arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
   context->budget_ = std::make_unique<MemoryBudget>(options.memory_bytes);
   ARROW_ASSIGN_OR_RAISE(context->segments_,
                         SegmentPool::Make(options.spill_directory, context->budget_.get(),
-                                          /*max_idle_bytes=*/options.memory_bytes / 16));
+                                          /*max_idle_bytes=*/options.memory_bytes / 2));
   context->thread_runner_ = MakeThreadRunner(options.cores, options.operators);
   context->options_ = std::move(options);
   return context;

@@ -18,7 +18,7 @@
 #include "xshards/operator_table.h"
 #include "xshards/plan.h"
 #include "xshards/runner.h"
-#include "xshards/segment.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards {
 

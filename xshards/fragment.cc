@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "xshards/bounded_stream.h"
 #include "xshards/plan_codec.h"
 
 namespace xshards {
@@ -12,8 +13,13 @@ namespace xshards {
 namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kFragmentMagic = 0x46535801;
-constexpr uint32_t kResultMagic = 0x52535801;
+constexpr uint32_t kFragmentMagic = 0x46535802;
+constexpr uint32_t kResultMagic = 0x52535802;
+
+/// True if what comes from a node comes whole, however large.
+bool GivesWhole(const PlanNode& node) {
+  return node.kind() == NodeKind::kLiteral || node.kind() == NodeKind::kMapPython;
+}
 
 /// Sits on the leaves of a fragment, so that it stops between two batches whatever the
 /// operators above are busy with.
@@ -50,6 +56,9 @@ class FragmentOpener {
     BatchStreams inputs;
     for (const auto& input : node.inputs) {
       ARROW_ASSIGN_OR_RAISE(auto stream, Open(*input));
+      if (GivesWhole(*input) && node.kind() != NodeKind::kMapPython) {
+        stream = BoundBatches(std::move(stream), context_.batch_bytes);
+      }
       inputs.push_back(std::move(stream));
     }
     ARROW_ASSIGN_OR_RAISE(const OpenNode* open, operators_.Find(node));
@@ -79,6 +88,27 @@ arrow::Status CheckMagic(ByteReader& bytes, uint32_t expected, const char* what)
                                 " of this version of XShards");
 }
 
+/// Read what became of the segments that went with a fragment.
+arrow::Status TakeBack(ByteReader& bytes,
+                       std::span<const std::shared_ptr<Segment>> segments) {
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(bytes.GetCount(&count));
+  if (count > static_cast<int64_t>(segments.size())) {
+    return arrow::Status::Invalid("A result tells of ", count, " segments of ",
+                                  segments.size());
+  }
+  for (const auto& segment : segments.first(static_cast<size_t>(count))) {
+    int64_t size = 0;
+    bool still_mapped = false;
+    ARROW_RETURN_NOT_OK(bytes.Get(&size));
+    ARROW_RETURN_NOT_OK(bytes.Get(&still_mapped));
+    // It was sent empty, to be written.
+    if (segment->size() == 0 && size > 0) segment->SetWritten(size);
+    if (!still_mapped) segment->TakeBack();
+  }
+  return arrow::Status::OK();
+}
+
 Encoded Finish(PlanEncoder& encoder) {
   return {.bytes = encoder.bytes().Finish(),
           .segments = encoder.segments(),
@@ -106,12 +136,16 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   ARROW_RETURN_NOT_OK(stop.Poll());
   ARROW_ASSIGN_OR_RAISE(
       auto stream, FragmentOpener(operators, context, abandoned).Open(*fragment.root));
+  if (GivesWhole(*fragment.root) && fragment.sink.kind != SinkKind::kPublish) {
+    stream = BoundBatches(std::move(stream), context.batch_bytes);
+  }
   ARROW_ASSIGN_OR_RAISE(const RunSink* run, operators.FindSink(fragment.sink));
   BlockWriter writer(environment, fragment.sink.storage);
   ARROW_RETURN_NOT_OK((*run)(fragment.sink, *stream, writer, context));
   stream.reset();  // frees what the operators hold before the output is published
   result.metrics.rows_out += writer.num_rows();
   result.metrics.bytes_out += writer.num_bytes();
+  result.metrics.bytes_written += writer.bytes_written();
   ARROW_ASSIGN_OR_RAISE(result.store, writer.Finish());
   result.metrics.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -152,36 +186,48 @@ arrow::Result<Fragment> DecodeFragment(const std::shared_ptr<arrow::Buffer>& byt
   return fragment;
 }
 
-arrow::Result<Encoded> EncodeResult(const FragmentResult& result) {
-  PlanEncoder encoder(StorageEnvironment{});
+arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
+                                    const std::vector<KnownSegment>& known) {
+  std::vector<std::shared_ptr<Segment>> segments;
+  for (const auto& one : known) segments.push_back(one.segment);
+  PlanEncoder encoder(StorageEnvironment{}, std::move(segments));
   encoder.bytes().Put(kResultMagic);
+  encoder.bytes().Put(static_cast<int64_t>(known.size()));
+  for (const auto& [segment, still_mapped] : known) {
+    encoder.bytes().Put(segment->size());
+    encoder.bytes().Put(still_mapped);
+  }
   encoder.bytes().Put(result.metrics.bytes_read);
   encoder.bytes().Put(result.metrics.rows_read);
   encoder.bytes().Put(result.metrics.row_groups_skipped);
   encoder.bytes().Put(result.metrics.rows_out);
   encoder.bytes().Put(result.metrics.bytes_out);
+  encoder.bytes().Put(result.metrics.bytes_written);
   encoder.bytes().Put(result.metrics.seconds);
   for (const auto& block : result.store->blocks()) {
-    if (block.segment == nullptr) {
+    if (block.on_heap()) {
       return arrow::Status::Invalid("A result that travels must be in shared storage");
     }
   }
   ARROW_RETURN_NOT_OK(encoder.Put(*result.store, /*destination=*/-1));
-  return Finish(encoder);
+  auto encoded = Finish(encoder);
+  encoded.num_known = known.size();
+  return encoded;
 }
 
 arrow::Result<FragmentResult> DecodeResult(
     const std::shared_ptr<arrow::Buffer>& bytes,
     std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment) {
-  for (const auto& segment : segments) segment->Account(environment.budget);
   PlanDecoder decoder(bytes, segments, environment);
   FragmentResult result;
   ARROW_RETURN_NOT_OK(CheckMagic(decoder.bytes(), kResultMagic, "result"));
+  ARROW_RETURN_NOT_OK(TakeBack(decoder.bytes(), segments));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_read));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_read));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.row_groups_skipped));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_out));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_out));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_written));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.seconds));
   ARROW_ASSIGN_OR_RAISE(result.store, decoder.GetStore(/*spillable=*/true));
   ARROW_RETURN_NOT_OK(decoder.bytes().ExpectEnd());

@@ -53,10 +53,12 @@ XSHARDS_EXPORT bool NeedsPython(const PlanNode& root);
 struct Encoded {
   std::shared_ptr<arrow::Buffer> bytes;
   std::vector<std::shared_ptr<Segment>> segments;
+  size_t num_known = 0;  // the first segments, which the receiver of a result has already
   std::map<std::string, std::shared_ptr<arrow::Buffer>> functions;
 };
 
-/// Heap data a fragment refers to is moved to shared segments first.
+/// Heap data a fragment refers to is moved to shared segments first. Who sends the
+/// segments to another process must Lend() them.
 XSHARDS_EXPORT arrow::Result<Encoded> EncodeFragment(const Fragment& fragment,
                                                      StorageEnvironment environment);
 /// `segments` in the order they were encoded; the function pickles may be missing (the
@@ -65,8 +67,18 @@ XSHARDS_EXPORT arrow::Result<Fragment> DecodeFragment(
     const std::shared_ptr<arrow::Buffer>& bytes,
     std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment);
 
-/// The way back. Every block of the result must be in a segment (sink storage kShared).
-XSHARDS_EXPORT arrow::Result<Encoded> EncodeResult(const FragmentResult& result);
+/// What a worker tells of a segment that came with its fragment.
+struct KnownSegment {
+  std::shared_ptr<Segment> segment;
+  bool still_mapped = false;  // something in the worker outlives the fragment and sees it
+};
+
+/// The way back. Every block of the result must be in a segment (sink storage kShared);
+/// those that came with the fragment, to be read or to be written, go back by number.
+XSHARDS_EXPORT arrow::Result<Encoded> EncodeResult(
+    const FragmentResult& result, const std::vector<KnownSegment>& known = {});
+/// `segments` are those that were sent with the fragment, which are taken back unless
+/// still mapped, and after them those that came with the result.
 XSHARDS_EXPORT arrow::Result<FragmentResult> DecodeResult(
     const std::shared_ptr<arrow::Buffer>& bytes,
     std::span<const std::shared_ptr<Segment>> segments, StorageEnvironment environment);

@@ -83,10 +83,19 @@ void MemoryBudget::Register(const std::weak_ptr<Spillable>& spillable) {
   cold_first_.push_back(spillable);
 }
 
+void MemoryBudget::SetReclaim(std::function<int64_t()> reclaim) {
+  std::lock_guard lock(mutex_);
+  reclaim_ = std::move(reclaim);
+}
+
 arrow::Status MemoryBudget::MakeRoom(int64_t wanted) {
   if (used() + wanted <= high_mark_) return arrow::Status::OK();
   std::lock_guard one_at_a_time(spilling_);
   bool gave_back = false;
+  if (used() + wanted > high_mark_) {
+    std::lock_guard lock(mutex_);
+    if (reclaim_) gave_back = reclaim_() > 0;
+  }
   while (used() + wanted > high_mark_) {
     std::shared_ptr<Spillable> coldest;
     {

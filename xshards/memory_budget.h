@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,10 @@ class XSHARDS_EXPORT MemoryBudget {
   /// Dead entries are dropped on the way.
   void Register(const std::weak_ptr<Spillable>& spillable);
 
+  /// Name what gives idle memory back and says how much; asked before anything is
+  /// spilled. nullptr: nothing does any more.
+  void SetReclaim(std::function<int64_t()> reclaim);
+
   /// Spill cold data until `wanted` more bytes fit under the high mark, or nothing is
   /// left to spill.
   arrow::Status MakeRoom(int64_t wanted = 0);
@@ -64,8 +69,9 @@ class XSHARDS_EXPORT MemoryBudget {
   std::atomic<int64_t> used_{0};
   std::atomic<int64_t> peak_{0};
   std::atomic<int64_t> spilled_{0};
-  std::mutex mutex_;  // guards cold_first_
+  std::mutex mutex_;  // guards cold_first_ and reclaim_
   std::list<std::weak_ptr<Spillable>> cold_first_;
+  std::function<int64_t()> reclaim_;
   std::mutex spilling_;  // held by the one thread that spills
   std::unique_ptr<arrow::MemoryPool> pool_;
 };

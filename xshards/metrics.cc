@@ -11,6 +11,7 @@ void FragmentMetrics::Merge(const FragmentMetrics& other) {
   row_groups_skipped += other.row_groups_skipped;
   rows_out += other.rows_out;
   bytes_out += other.bytes_out;
+  bytes_written += other.bytes_written;
   seconds += other.seconds;
 }
 

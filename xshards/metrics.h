@@ -19,6 +19,8 @@ struct FragmentMetrics {
   int64_t row_groups_skipped = 0;
   int64_t rows_out = 0;
   int64_t bytes_out = 0;
+  /// Of these, written to segments or files: what is passed by reference is not.
+  int64_t bytes_written = 0;
   double seconds = 0;
 
   void Merge(const FragmentMetrics& other);

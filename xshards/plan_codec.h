@@ -20,7 +20,10 @@ namespace xshards {
 /// segments travel by descriptor, Python functions by hash.
 class PlanEncoder {
  public:
-  explicit PlanEncoder(StorageEnvironment environment) : environment_(environment) {}
+  /// `known` are segments that the receiver has already, in its order.
+  explicit PlanEncoder(StorageEnvironment environment,
+                       std::vector<std::shared_ptr<Segment>> known = {})
+      : environment_(environment), segments_(std::move(known)) {}
 
   arrow::Status Put(const PlanNode& plan);
   arrow::Status Put(const SinkSpec& sink);
@@ -37,7 +40,8 @@ class PlanEncoder {
   arrow::Status PutSchema(const std::shared_ptr<arrow::Schema>& schema);
   arrow::Status PutExpression(const Expression& expression);
   arrow::Status PutSortKeys(const std::vector<SortKey>& keys);
-  void PutSegment(const std::shared_ptr<Segment>& segment);
+  void PutRange(const std::shared_ptr<Segment>& segment, Segment::Range range);
+  void PutReference(const ArrayReference& reference);
 
   arrow::Status PutNode(const ScanNode& node);
   arrow::Status PutNode(const LiteralNode& node);
@@ -78,6 +82,8 @@ class PlanDecoder {
  private:
   arrow::Result<std::shared_ptr<arrow::Schema>> GetSchema();
   arrow::Result<Expression> GetExpression();
+  arrow::Status GetRange(std::shared_ptr<Segment>* segment, Segment::Range* range);
+  arrow::Result<ArrayReference> GetReference();
   arrow::Status Get(std::vector<SortKey>* keys);
   arrow::Result<NodeVariant> GetNode(NodeKind kind);
   arrow::Result<NodeVariant> GetScan();

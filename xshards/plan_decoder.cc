@@ -79,31 +79,81 @@ arrow::Result<std::shared_ptr<BlockStore>> PlanDecoder::GetStore(bool spillable)
   std::vector<BlockStore::Block> blocks(static_cast<size_t>(num_blocks));
   for (auto& block : blocks) {
     int64_t schema = 0;
-    int64_t segment = 0;
     ARROW_RETURN_NOT_OK(bytes_.Get(&block.destination));
     ARROW_RETURN_NOT_OK(bytes_.Get(&block.num_rows));
     ARROW_RETURN_NOT_OK(bytes_.Get(&block.num_bytes));
     ARROW_RETURN_NOT_OK(bytes_.Get(&schema));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&segment));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&block.range.offset));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&block.range.length));
-    const bool known = schema >= 0 && schema < num_schemas && segment >= 0 &&
-                       segment < static_cast<int64_t>(segments_.size());
-    if (!known) {
-      return arrow::Status::Invalid("Encoded fragment refers to segment ", segment,
-                                    " of ", segments_.size(), " and schema ", schema,
-                                    " of ", num_schemas);
+    if (schema < 0 || schema >= num_schemas) {
+      return arrow::Status::Invalid("Encoded fragment refers to schema ", schema, " of ",
+                                    num_schemas);
     }
     block.schema = schemas[static_cast<size_t>(schema)];
-    block.segment = segments_[static_cast<size_t>(segment)];
-    const int64_t size = block.segment->size();
-    if (block.range.offset < 0 || block.range.length < 0 ||
-        block.range.offset > size - block.range.length) {
-      return arrow::Status::Invalid(
-          "Encoded fragment refers to bytes beyond its segment");
+    ARROW_RETURN_NOT_OK(GetRange(&block.segment, &block.range));
+    int64_t num_references = 0;
+    ARROW_RETURN_NOT_OK(bytes_.GetCount(&num_references));
+    const bool complete = num_references == 0
+                              ? block.segment != nullptr
+                              : num_references == block.schema->num_fields();
+    if (!complete) {
+      return arrow::Status::Invalid("Encoded block refers to ", num_references,
+                                    " of its ", block.schema->num_fields(), " columns");
+    }
+    block.references.resize(static_cast<size_t>(num_references));
+    for (auto& reference : block.references) {
+      bool referred = false;
+      ARROW_RETURN_NOT_OK(bytes_.Get(&referred));
+      if (!referred && block.segment == nullptr) {
+        return arrow::Status::Invalid("Encoded block lacks a column");
+      }
+      if (!referred) continue;
+      ARROW_ASSIGN_OR_RAISE(reference, GetReference());
     }
   }
   return BlockStore::FromBlocks(std::move(blocks), environment_, spillable);
+}
+
+arrow::Status PlanDecoder::GetRange(std::shared_ptr<Segment>* segment,
+                                    Segment::Range* range) {
+  bool present = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
+  if (!present) return arrow::Status::OK();
+  int64_t index = 0;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&index));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&range->offset));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&range->length));
+  if (index < 0 || index >= static_cast<int64_t>(segments_.size())) {
+    return arrow::Status::Invalid("Encoded fragment refers to segment ", index, " of ",
+                                  segments_.size());
+  }
+  *segment = segments_[static_cast<size_t>(index)];
+  const int64_t size = (*segment)->size();
+  if (range->offset < 0 || range->length < 0 || range->offset > size - range->length) {
+    return arrow::Status::Invalid("Encoded fragment refers to bytes beyond its segment");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<ArrayReference> PlanDecoder::GetReference() {
+  if (++depth_ > kMaxDepth) return arrow::Status::Invalid("Encoded column is too deep");
+  ArrayReference reference;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&reference.length));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&reference.null_count));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&reference.offset));
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
+  reference.buffers.resize(static_cast<size_t>(count));
+  for (auto& buffer : reference.buffers) {
+    ARROW_RETURN_NOT_OK(GetRange(&buffer.segment, &buffer.range));
+  }
+  for (auto* parts : {&reference.children, &reference.dictionary}) {
+    ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
+    for (int64_t i = 0; i < count; ++i) {
+      ARROW_ASSIGN_OR_RAISE(auto part, GetReference());
+      parts->push_back(std::move(part));
+    }
+  }
+  --depth_;
+  return reference;
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> PlanDecoder::GetSchema() {

@@ -68,19 +68,36 @@ arrow::Status PlanEncoder::Put(BlockStore& store, int32_t destination) {
     bytes_.Put(block.num_rows);
     bytes_.Put(block.num_bytes);
     bytes_.Put(std::find(schemas.begin(), schemas.end(), block.schema) - schemas.begin());
-    PutSegment(block.segment);
-    bytes_.Put(block.range.offset);
-    bytes_.Put(block.range.length);
+    PutRange(block.segment, block.range);
+    bytes_.Put(static_cast<int64_t>(block.references.size()));
+    for (const auto& reference : block.references) {
+      bytes_.Put(reference.has_value());
+      if (reference.has_value()) PutReference(*reference);
+    }
   }
   return arrow::Status::OK();
 }
 
-void PlanEncoder::PutSegment(const std::shared_ptr<Segment>& segment) {
+void PlanEncoder::PutRange(const std::shared_ptr<Segment>& segment,
+                           Segment::Range range) {
+  bytes_.Put(segment != nullptr);
+  if (segment == nullptr) return;
   auto found = std::find(segments_.begin(), segments_.end(), segment);
   bytes_.Put(static_cast<int64_t>(found - segments_.begin()));
-  if (found == segments_.end()) {
-    segment->MarkExported();
-    segments_.push_back(segment);
+  if (found == segments_.end()) segments_.push_back(segment);
+  bytes_.Put(range.offset);
+  bytes_.Put(range.length);
+}
+
+void PlanEncoder::PutReference(const ArrayReference& reference) {
+  bytes_.Put(reference.length);
+  bytes_.Put(reference.null_count);
+  bytes_.Put(reference.offset);
+  bytes_.Put(static_cast<int64_t>(reference.buffers.size()));
+  for (const auto& [segment, range] : reference.buffers) PutRange(segment, range);
+  for (const auto* parts : {&reference.children, &reference.dictionary}) {
+    bytes_.Put(static_cast<int64_t>(parts->size()));
+    for (const auto& part : *parts) PutReference(part);
   }
 }
 

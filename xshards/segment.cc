@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -14,6 +15,8 @@
 #include <arrow/ipc/reader.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/util/io_util.h>
+
+#include "xshards/segment_pool.h"
 
 namespace xshards {
 
@@ -92,29 +95,6 @@ arrow::Status ReadFully(int fd, int64_t offset, int64_t length, uint8_t* out) {
   return arrow::Status::OK();
 }
 
-arrow::Result<int> OpenUnnamedFile(const std::string& directory) {
-  int fd = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  // Not every file system has O_TMPFILE.
-  std::string path = directory + "/xshards-XXXXXX";
-  fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) {
-    return arrow::Status::IOError("Cannot write to the spill directory '", directory,
-                                  "': ", std::strerror(errno),
-                                  ". Pass a directory that exists and is writable");
-  }
-  unlink(path.c_str());
-  return fd;
-}
-
-arrow::Result<int> OpenMemory() {
-  int fd = memfd_create("xshards", MFD_CLOEXEC);
-  if (fd < 0) {
-    return arrow::Status::IOError("memfd_create failed: ", std::strerror(errno));
-  }
-  return fd;
-}
-
 }  // namespace
 
 Segment::Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
@@ -122,7 +102,7 @@ Segment::Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
     : kind_(kind), fd_(fd), size_(size), pool_(pool), budget_(budget) {}
 
 Segment::~Segment() {
-  const bool recycled = pool_ != nullptr && kind_ == SegmentKind::kMemory && !exported_ &&
+  const bool recycled = pool_ != nullptr && kind_ == SegmentKind::kMemory && lent_ == 0 &&
                         pool_->Recycle(fd_, accounted_);
   if (recycled) return;  // its pages stay, and stay counted
   close(fd_);
@@ -130,15 +110,22 @@ Segment::~Segment() {
 }
 
 arrow::Result<std::shared_ptr<Segment>> Segment::Adopt(SegmentKind kind, int fd,
-                                                       int64_t size) {
+                                                       int64_t size,
+                                                       SegmentMapping mapping) {
   auto segment = std::shared_ptr<Segment>(new Segment(kind, fd, size, nullptr, nullptr));
-  segment->MarkExported();
+  segment->mapping_kind_ = mapping;
   return segment;
 }
 
-void Segment::Account(MemoryBudget* budget) {
-  budget_ = budget;
-  AccountUpTo(size());
+void Segment::SetWritten(int64_t size) {
+  size_ = size;
+  AccountUpTo(size);
+}
+
+int64_t Segment::num_warm_bytes() const {
+  struct stat status{};
+  // Pages of a memfd are never given back one by one, so it has all up to its end.
+  return fstat(fd_, &status) == 0 ? status.st_size : 0;
 }
 
 void Segment::AccountUpTo(int64_t size) {
@@ -158,12 +145,24 @@ arrow::Result<Segment::Range> Segment::Append(const arrow::RecordBatch& batch) {
   ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(batch));
   ARROW_RETURN_NOT_OK(writer->Close());
   ARROW_ASSIGN_OR_RAISE(int64_t end, output.Tell());
+  Grow(begin, end);
+  return Range{.offset = begin, .length = end - begin};
+}
+
+arrow::Result<Segment::Range> Segment::Append(const arrow::Buffer& bytes) {
+  const int64_t begin = AlignUp(size());
+  PositionedOutput output(fd_, begin);
+  ARROW_RETURN_NOT_OK(output.Write(bytes.data(), bytes.size()));
+  Grow(begin, begin + bytes.size());
+  return Range{.offset = begin, .length = bytes.size()};
+}
+
+void Segment::Grow(int64_t begin, int64_t end) {
   size_ = end;
   AccountUpTo(end);
   if (kind_ == SegmentKind::kDisk && budget_ != nullptr) {
     budget_->CountSpilled(end - begin);
   }
-  return Range{.offset = begin, .length = end - begin};
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
@@ -172,8 +171,10 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
   std::lock_guard lock(segment->mutex_);
   auto mapping = segment->mapping_.lock();
   if (mapping != nullptr && mapping->size() >= size) return mapping;
-  void* address =
-      mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, segment->fd_, 0);
+  const bool is_private = segment->mapping_kind_ == SegmentMapping::kPrivate;
+  void* address = mmap(nullptr, static_cast<size_t>(size),
+                       is_private ? PROT_READ | PROT_WRITE : PROT_READ,
+                       is_private ? MAP_PRIVATE : MAP_SHARED, segment->fd_, 0);
   if (address == MAP_FAILED) {
     return arrow::Status::IOError("Could not map a segment of ", size,
                                   " bytes: ", std::strerror(errno));
@@ -205,61 +206,6 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Segment::Read(
   ARROW_ASSIGN_OR_RAISE(auto batch, reader->Next());
   if (batch == nullptr) return arrow::Status::IOError("A stored block holds no batch");
   return batch;
-}
-
-SegmentPool::SegmentPool(std::string spill_directory, MemoryBudget* budget,
-                         int64_t max_idle_bytes)
-    : spill_directory_(std::move(spill_directory)),
-      budget_(budget),
-      max_idle_bytes_(max_idle_bytes) {}
-
-SegmentPool::~SegmentPool() { ReleaseIdle(); }
-
-arrow::Result<std::unique_ptr<SegmentPool>> SegmentPool::Make(std::string spill_directory,
-                                                              MemoryBudget* budget,
-                                                              int64_t max_idle_bytes) {
-  ARROW_ASSIGN_OR_RAISE(int probe, OpenUnnamedFile(spill_directory));
-  close(probe);
-  return std::unique_ptr<SegmentPool>(
-      new SegmentPool(std::move(spill_directory), budget, max_idle_bytes));
-}
-
-arrow::Result<std::shared_ptr<Segment>> SegmentPool::Create(SegmentKind kind) {
-  if (kind == SegmentKind::kDisk) {
-    ARROW_ASSIGN_OR_RAISE(int fd, OpenUnnamedFile(spill_directory_));
-    return std::shared_ptr<Segment>(new Segment(kind, fd, 0, this, budget_));
-  }
-  Idle idle{.fd = -1, .num_bytes = 0};
-  {
-    std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      idle = idle_.back();
-      idle_.pop_back();
-      idle_bytes_ -= idle.num_bytes;
-    }
-  }
-  if (idle.fd < 0) {
-    ARROW_ASSIGN_OR_RAISE(idle.fd, OpenMemory());
-  }
-  auto segment = std::shared_ptr<Segment>(new Segment(kind, idle.fd, 0, this, budget_));
-  segment->accounted_ = idle.num_bytes;
-  return segment;
-}
-
-bool SegmentPool::Recycle(int fd, int64_t num_bytes) {
-  std::lock_guard lock(mutex_);
-  if (num_bytes == 0 || idle_bytes_ + num_bytes > max_idle_bytes_) return false;
-  idle_.push_back({.fd = fd, .num_bytes = num_bytes});
-  idle_bytes_ += num_bytes;
-  return true;
-}
-
-void SegmentPool::ReleaseIdle() {
-  std::lock_guard lock(mutex_);
-  for (const Idle& idle : idle_) close(idle.fd);
-  if (budget_ != nullptr) budget_->Add(-idle_bytes_);
-  idle_.clear();
-  idle_bytes_ = 0;
 }
 
 }  // namespace xshards

@@ -20,6 +20,10 @@ namespace xshards {
 
 enum class SegmentKind : uint8_t { kMemory, kDisk };
 
+/// How this process sees the bytes of a memory segment: as all do, read-only; or as its
+/// own, writable: what it changes the kernel copies, page by page, and nobody else sees.
+enum class SegmentMapping : uint8_t { kShared, kPrivate };
+
 /// An append-only run of bytes behind a file descriptor with no name: a memfd or an
 /// unlinked file in the spill directory. Having no name, it cannot be left behind,
 /// however the process ends; and both kinds travel to another process by descriptor.
@@ -32,9 +36,10 @@ class XSHARDS_EXPORT Segment {
   Segment& operator=(const Segment&) = delete;
 
   /// Take over a descriptor received from another process. The sender keeps the account
-  /// of its bytes.
-  static arrow::Result<std::shared_ptr<Segment>> Adopt(SegmentKind kind, int fd,
-                                                       int64_t size);
+  /// of its bytes (SegmentPool::Adopt is for those that change hands).
+  static arrow::Result<std::shared_ptr<Segment>> Adopt(
+      SegmentKind kind, int fd, int64_t size,
+      SegmentMapping mapping = SegmentMapping::kShared);
 
   SegmentKind kind() const { return kind_; }
   int fd() const { return fd_; }
@@ -49,68 +54,47 @@ class XSHARDS_EXPORT Segment {
   /// Write a batch as an Arrow IPC stream at the end.
   arrow::Result<Range> Append(const arrow::RecordBatch& batch);
 
+  /// Write bytes as they are at the end.
+  arrow::Result<Range> Append(const arrow::Buffer& bytes);
+
   /// Read a batch back. From memory: zero copy, the batch keeps the mapping alive. From
   /// disk: read into `pool`, never mapped, so that it counts in the budget.
   static arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(
       const std::shared_ptr<Segment>& segment, Range range, arrow::MemoryPool* pool);
 
-  /// Say that another process has this segment: its pages are never reused.
-  void MarkExported() { exported_ = true; }
-  /// Start counting a segment that a worker process made.
-  void Account(MemoryBudget* budget);
+  /// Map the whole of a memory segment; the buffer keeps the mapping and the segment.
+  static arrow::Result<std::shared_ptr<arrow::Buffer>> Map(
+      const std::shared_ptr<Segment>& segment);
+
+  /// Say that another process has this segment: until it was taken back as often as it
+  /// was lent, its pages are not reused.
+  void Lend() { ++lent_; }
+  void TakeBack() { --lent_; }
+  /// Say how far another process has written a segment that it was lent empty.
+  void SetWritten(int64_t size);
+  /// Count what is appended from now on in a budget.
+  void CountIn(MemoryBudget* budget) { budget_ = budget; }
+  /// The bytes that can be written without asking the system for pages.
+  int64_t num_warm_bytes() const;
 
  private:
   friend class SegmentPool;
   Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
           MemoryBudget* budget);
-  static arrow::Result<std::shared_ptr<arrow::Buffer>> Map(
-      const std::shared_ptr<Segment>& segment);
+  void Grow(int64_t begin, int64_t end);
   /// Count pages of memory up to `size`; warm pages of a recycled memfd count already.
   void AccountUpTo(int64_t size);
 
   const SegmentKind kind_;
   const int fd_;
   std::atomic<int64_t> size_;
-  SegmentPool* const pool_;  // where an unexported memfd goes back to; may be null
-  MemoryBudget* budget_;     // may be null
-  int64_t accounted_ = 0;    // bytes counted in budget_: the pages the memfd has
-  std::atomic<bool> exported_{false};
-  std::mutex mutex_;  // guards mapping_
+  SegmentMapping mapping_kind_ = SegmentMapping::kShared;
+  SegmentPool* const pool_;   // where a memfd that nobody else has goes; may be null
+  MemoryBudget* budget_;      // may be null
+  int64_t accounted_ = 0;     // bytes counted in budget_: the pages the memfd has
+  std::atomic<int> lent_{0};  // how many other processes may have it mapped
+  std::mutex mutex_;          // guards mapping_
   std::weak_ptr<arrow::Buffer> mapping_;
-};
-
-/// Makes segments, and keeps the pages of dropped memory segments warm for the next one:
-/// the first touch of a fresh page costs ten times a write to a warm one. Thread-safe.
-/// Outlives its segments.
-class XSHARDS_EXPORT SegmentPool {
- public:
-  /// `spill_directory` must exist and be writable: checked here, by making a file in it.
-  static arrow::Result<std::unique_ptr<SegmentPool>> Make(std::string spill_directory,
-                                                          MemoryBudget* budget,
-                                                          int64_t max_idle_bytes);
-  ~SegmentPool();
-
-  arrow::Result<std::shared_ptr<Segment>> Create(SegmentKind kind);
-  const std::string& spill_directory() const { return spill_directory_; }
-  /// Give idle memory back to the system.
-  void ReleaseIdle();
-
- private:
-  friend class Segment;
-  struct Idle {
-    int fd;
-    int64_t num_bytes;
-  };
-  SegmentPool(std::string spill_directory, MemoryBudget* budget, int64_t max_idle_bytes);
-  /// Take an idle segment's descriptor back; false if it should be closed instead.
-  bool Recycle(int fd, int64_t num_bytes);
-
-  const std::string spill_directory_;
-  MemoryBudget* const budget_;
-  const int64_t max_idle_bytes_;
-  std::mutex mutex_;  // guards idle_ and idle_bytes_
-  std::vector<Idle> idle_;
-  int64_t idle_bytes_ = 0;
 };
 
 }  // namespace xshards

@@ -14,6 +14,7 @@ class MemoryBudget;
 class OperatorTable;
 class Partition;
 class Payload;
+class PrivateMemory;
 class Runner;
 class Segment;
 class SegmentPool;

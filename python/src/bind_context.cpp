@@ -40,6 +40,7 @@ py::dict Describe(const StageProfile& stage) {
   described["row_groups_skipped"] = stage.metrics.row_groups_skipped;
   described["rows_out"] = stage.metrics.rows_out;
   described["bytes_out"] = stage.metrics.bytes_out;
+  described["bytes_written"] = stage.metrics.bytes_written;
   described["seconds"] = stage.wall_seconds;
   described["busy_seconds"] = stage.metrics.seconds;
   described["spilled_bytes"] = stage.spilled_bytes;

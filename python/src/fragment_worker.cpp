@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/fragment_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <arrow/compute/initialize.h>
@@ -8,6 +9,21 @@
 #include "python/src/map_python.h"
 
 namespace xshards::python {
+
+namespace {
+
+bool AnyAlive(const std::vector<std::weak_ptr<arrow::Buffer>>& mappings) {
+  return std::any_of(mappings.begin(), mappings.end(),
+                     [](const auto& mapping) { return !mapping.expired(); });
+}
+
+/// Frames in reference cycles show a segment until they are collected.
+void CollectGarbage() {
+  pybind11::gil_scoped_acquire acquire;
+  PyGC_Collect();
+}
+
+}  // namespace
 
 FragmentWorker::FragmentWorker(int64_t memory_bytes, pybind11::object call)
     : call_(std::move(call)), budget_(memory_bytes), operators_(*DefaultOperators()) {
@@ -19,7 +35,7 @@ arrow::Result<std::unique_ptr<FragmentWorker>> FragmentWorker::Make(
   ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
   std::unique_ptr<FragmentWorker> worker(
       new FragmentWorker(memory_bytes, std::move(call)));
-  // A segment that was sent is never reused here, so idle ones are not worth keeping.
+  // Segments come from the parent and go to it, so none is ever idle here.
   ARROW_ASSIGN_OR_RAISE(worker->segments_,
                         SegmentPool::Make(spill_directory, &worker->budget_, 0));
   return worker;
@@ -27,13 +43,38 @@ arrow::Result<std::unique_ptr<FragmentWorker>> FragmentWorker::Make(
 
 arrow::Result<Encoded> FragmentWorker::Run(
     const std::shared_ptr<arrow::Buffer>& bytes,
+    std::vector<std::shared_ptr<Segment>> segments) {
+  for (const auto& segment : segments) {
+    const bool blank = segment->kind() == SegmentKind::kMemory && segment->size() == 0;
+    if (blank) segments_->Offer(segment);
+  }
+  ARROW_ASSIGN_OR_RAISE(memory_, PrivateMemory::Map(segments));
+  auto result = RunInMemory(bytes, segments);
+  segments_->WithdrawOffers();
+  const auto mappings = std::move(*memory_).Release();
+  memory_.reset();
+  ARROW_RETURN_NOT_OK(result);
+  if (AnyAlive(mappings)) CollectGarbage();
+  std::vector<KnownSegment> known;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    known.push_back({.segment = segments[i], .still_mapped = !mappings[i].expired()});
+  }
+  return EncodeResult(*result, known);
+}
+
+arrow::Result<FragmentResult> FragmentWorker::RunInMemory(
+    const std::shared_ptr<arrow::Buffer>& bytes,
     std::span<const std::shared_ptr<Segment>> segments) {
-  const StorageEnvironment environment{&budget_, segments_.get()};
+  const StorageEnvironment environment{
+      .budget = &budget_, .segments = segments_.get(), .inputs = memory_.get()};
   ARROW_ASSIGN_OR_RAISE(Fragment fragment, DecodeFragment(bytes, segments, environment));
   fragment.sink.storage = Storage::kShared;
-  ARROW_ASSIGN_OR_RAISE(auto result, RunFragment(fragment, operators_, environment,
-                                                 arrow::StopToken::Unstoppable()));
-  return EncodeResult(result);
+  return RunFragment(fragment, operators_, environment, arrow::StopToken::Unstoppable());
+}
+
+std::optional<PrivateMemory::Loan> FragmentWorker::Lend(const arrow::Buffer& buffer) {
+  if (memory_ == nullptr) return std::nullopt;
+  return memory_->Lend(buffer.data(), buffer.size());
 }
 
 }  // namespace xshards::python

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <arrow/result.h>
 #include <pybind11/pybind11.h>
@@ -11,7 +14,8 @@
 #include "xshards/fragment.h"
 #include "xshards/memory_budget.h"
 #include "xshards/operator_table.h"
-#include "xshards/segment.h"
+#include "xshards/private_memory.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards::python {
 
@@ -25,14 +29,21 @@ class FragmentWorker {
   /// Decode a fragment, run it with its output in shared segments, encode the result.
   /// The result's segments stay open as long as it lives.
   arrow::Result<Encoded> Run(const std::shared_ptr<arrow::Buffer>& bytes,
-                             std::span<const std::shared_ptr<Segment>> segments);
+                             std::vector<std::shared_ptr<Segment>> segments);
+
+  /// Lend a function memory of its input, to be changed as it likes; while it runs.
+  std::optional<PrivateMemory::Loan> Lend(const arrow::Buffer& buffer);
 
  private:
   FragmentWorker(int64_t memory_bytes, pybind11::object call);
+  arrow::Result<FragmentResult> RunInMemory(
+      const std::shared_ptr<arrow::Buffer>& bytes,
+      std::span<const std::shared_ptr<Segment>> segments);
 
   pybind11::object call_;
   MemoryBudget budget_;
   std::unique_ptr<SegmentPool> segments_;
+  std::unique_ptr<PrivateMemory> memory_;  // while a fragment runs
   OperatorTable operators_;
 };
 

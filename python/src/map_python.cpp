@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <arrow/table.h>
-#include <arrow/util/byte_size.h>
 #include <pybind11/stl.h>
 
 #include "python/src/status_exception.h"
 #include "xshards/payload.h"
+#include "xshards/private_memory.h"
 
 namespace xshards::python {
 
@@ -17,9 +17,25 @@ namespace py = pybind11;
 
 namespace {
 
+/// Join the batches of a Table to one. The copy is nobody else's, so a function may get
+/// it to change.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Join(
+    const arrow::RecordBatchVector& batches, OperatorContext& context) {
+  ARROW_ASSIGN_OR_RAISE(auto joined,
+                        arrow::ConcatenateRecordBatches(batches, context.pool));
+  if (context.storage.inputs == nullptr) return joined;
+  for (int i = 0; i < joined->num_columns(); ++i) {
+    for (const auto& buffer : joined->column_data(i)->buffers) {
+      context.storage.inputs->Add(buffer);
+    }
+  }
+  return joined;
+}
+
 /// A partition's batches as payloads: Table batches joined, others one by one.
-std::vector<Payload> ToPayloads(const std::shared_ptr<arrow::Schema>& schema,
-                                const arrow::RecordBatchVector& batches) {
+arrow::Result<std::vector<Payload>> ToPayloads(
+    const std::shared_ptr<arrow::Schema>& schema, const arrow::RecordBatchVector& batches,
+    OperatorContext& context) {
   std::vector<Payload> payloads;
   arrow::RecordBatchVector table;
   for (const auto& batch : batches) {
@@ -28,6 +44,12 @@ std::vector<Payload> ToPayloads(const std::shared_ptr<arrow::Schema>& schema,
     } else {
       payloads.push_back(Payload::FromBatch(batch));
     }
+  }
+  const auto is_empty = [](const auto& batch) { return batch->num_rows() == 0; };
+  if (!std::all_of(table.begin(), table.end(), is_empty)) std::erase_if(table, is_empty);
+  if (table.size() > 1) {
+    ARROW_ASSIGN_OR_RAISE(auto joined, Join(table, context));
+    table = {std::move(joined)};
   }
   if (!table.empty()) {
     const auto table_schema = table.front()->schema();
@@ -39,27 +61,22 @@ std::vector<Payload> ToPayloads(const std::shared_ptr<arrow::Schema>& schema,
   return payloads;
 }
 
-/// Cut a payload's batches to about `batch_bytes`, keeping one where there are no rows.
-arrow::Status AppendBounded(const Payload& payload, int64_t batch_bytes,
-                            arrow::RecordBatchVector* out) {
-  if (payload.kind() != PayloadKind::kTable) {
-    out->insert(out->end(), payload.batches().begin(), payload.batches().end());
-    return arrow::Status::OK();
-  }
-  if (payload.num_rows() == 0) {
-    ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(payload.schema()));
-    out->push_back(std::move(empty));
-    return arrow::Status::OK();
-  }
-  for (const auto& batch : payload.batches()) {
-    const int64_t rows = batch->num_rows();
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(*batch));
-    const int64_t pieces = std::clamp<int64_t>(bytes / batch_bytes, 1, rows + 1);
-    const int64_t step = std::max<int64_t>(rows / pieces, 1);
-    for (int64_t begin = 0; begin < rows; begin += step) {
-      out->push_back(batch->Slice(begin, step));
+/// A function's output as it is published: each Table whole, as one batch, so that the
+/// next function gets it without a copy.
+arrow::Status AppendWhole(const Payload& payload, OperatorContext& context,
+                          arrow::RecordBatchVector* out) {
+  const auto& batches = payload.batches();
+  if (payload.kind() == PayloadKind::kTable && batches.size() != 1) {
+    std::shared_ptr<arrow::RecordBatch> whole;
+    if (batches.empty()) {
+      ARROW_ASSIGN_OR_RAISE(whole, arrow::RecordBatch::MakeEmpty(payload.schema()));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(whole, Join(batches, context));
     }
+    out->push_back(std::move(whole));
+    return arrow::Status::OK();
   }
+  out->insert(out->end(), batches.begin(), batches.end());
   return arrow::Status::OK();
 }
 
@@ -82,10 +99,13 @@ class MapPythonStream final : public BatchStream {
     std::vector<std::vector<Payload>> payloads;
     for (auto& input : inputs_) {
       ARROW_ASSIGN_OR_RAISE(auto batches, ReadAll(*input));
-      payloads.push_back(ToPayloads(input->schema(), batches));
+      ARROW_ASSIGN_OR_RAISE(auto read, ToPayloads(input->schema(), batches, context_));
+      payloads.push_back(std::move(read));
       input.reset();
     }
     inputs_.clear();
+    // What a function before this one was lent, it has given back with its result.
+    if (context_.storage.inputs != nullptr) context_.storage.inputs->EndLoans();
     std::vector<Payload> results;
     {
       py::gil_scoped_acquire acquire;
@@ -98,7 +118,7 @@ class MapPythonStream final : public BatchStream {
       }
     }
     for (const Payload& payload : results) {
-      ARROW_RETURN_NOT_OK(AppendBounded(payload, context_.batch_bytes, &output_));
+      ARROW_RETURN_NOT_OK(AppendWhole(payload, context_, &output_));
     }
     if (!output_.empty()) schema_ = output_.front()->schema();
     return arrow::Status::OK();

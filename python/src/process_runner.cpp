@@ -9,17 +9,15 @@
 
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
-#include "xshards/segment.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards::python {
 
 namespace py = pybind11;
 
-py::list DescribeSegments(const std::vector<std::shared_ptr<Segment>>& segments) {
+py::list DescribeSegments(std::span<const std::shared_ptr<Segment>> segments) {
   py::list described;
   for (const auto& segment : segments) {
-    // From now on another process may have it mapped.
-    segment->MarkExported();
     described.append(py::make_tuple(static_cast<int>(segment->kind()), segment->fd(),
                                     segment->size()));
   }
@@ -27,18 +25,31 @@ py::list DescribeSegments(const std::vector<std::shared_ptr<Segment>>& segments)
 }
 
 arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
-    const py::iterable& segments) {
+    const py::iterable& described, const AdoptSegment& adopt) {
   std::vector<std::shared_ptr<Segment>> adopted;
-  for (const py::handle item : segments) {
+  for (const py::handle item : described) {
     const auto [kind, fd, size] = item.cast<std::tuple<int, int, int64_t>>();
-    ARROW_ASSIGN_OR_RAISE(auto segment,
-                          Segment::Adopt(static_cast<SegmentKind>(kind), fd, size));
+    ARROW_ASSIGN_OR_RAISE(auto segment, adopt(static_cast<SegmentKind>(kind), fd, size));
     adopted.push_back(std::move(segment));
   }
   return adopted;
 }
 
 namespace {
+
+/// The bytes that a fragment reads, as far as they are known before it runs.
+int64_t InputBytes(const PlanNode& node) {
+  int64_t bytes = 0;
+  if (node.kind() == NodeKind::kScan) {
+    for (const auto& split : node.as<ScanNode>().splits) bytes += split.num_bytes;
+  } else if (node.kind() == NodeKind::kLiteral) {
+    for (const auto& partition : node.as<LiteralNode>().partitions) {
+      bytes += partition.num_bytes();
+    }
+  }
+  for (const auto& input : node.inputs) bytes += InputBytes(*input);
+  return bytes;
+}
 
 /// One call of Run(): what the dispatcher's callbacks work on.
 class Batch {
@@ -52,37 +63,61 @@ class Batch {
         results_(fragments.size()) {}
 
   py::tuple Encode(size_t index) {
-    Unwrap([&] {
+    Encoded& sent = sent_[index];
+    Unwrap([&]() -> arrow::Status {
       py::gil_scoped_release release;
-      return EncodeFragment(fragments_.at(index), environment_).Value(&sent_[index]);
+      ARROW_RETURN_NOT_OK(
+          EncodeFragment(fragments_.at(index), environment_).Value(&sent));
+      // Warm pages to write to. A worker makes its own segment if these do not suit.
+      if (auto blank = environment_.segments->TakeIdle(ExpectedBytes(index))) {
+        sent.segments.push_back(std::move(blank));
+      }
+      for (const auto& segment : sent.segments) segment->Lend();
+      return arrow::Status::OK();
     }());
     py::dict functions;
-    for (const auto& [hash, pickle] : sent_[index].functions) {
-      functions[py::str(hash)] = pickle;
-    }
-    return py::make_tuple(sent_[index].bytes, DescribeSegments(sent_[index].segments),
-                          functions);
+    for (const auto& [hash, pickle] : sent.functions) functions[py::str(hash)] = pickle;
+    return py::make_tuple(sent.bytes, DescribeSegments(sent.segments), functions);
   }
 
   void Finish(size_t index, const std::shared_ptr<arrow::Buffer>& bytes,
               const py::iterable& described) {
-    const auto segments = Unwrap(AdoptSegments(described));
+    auto segments = std::move(sent_[index].segments);
+    auto made = Unwrap(
+        AdoptSegments(described,
+                      [this](SegmentKind kind, int fd,
+                             int64_t size) -> arrow::Result<std::shared_ptr<Segment>> {
+                        return environment_.segments->Adopt(kind, fd, size);
+                      }));
+    segments.insert(segments.end(), made.begin(), made.end());
     Unwrap([&] {
       py::gil_scoped_release release;
       return DecodeResult(bytes, segments, environment_).Value(&results_[index]);
     }());
     sent_[index] = {};
+    read_ += InputBytes(*fragments_[index].root);
+    written_ += results_[index].metrics.bytes_written;
     on_done_();
   }
 
   std::vector<FragmentResult> TakeResults() { return std::move(results_); }
 
  private:
+  /// What a fragment may write, judging by those that are done.
+  int64_t ExpectedBytes(size_t index) const {
+    const double part =
+        read_ == 0 ? 1.0 : static_cast<double>(written_) / static_cast<double>(read_);
+    return static_cast<int64_t>(part *
+                                static_cast<double>(InputBytes(*fragments_[index].root)));
+  }
+
   const std::vector<Fragment>& fragments_;
   const StorageEnvironment environment_;
   const std::function<void()>& on_done_;
   std::vector<Encoded> sent_;  // keeps descriptors open while they are sent
   std::vector<FragmentResult> results_;
+  int64_t read_ = 0;  // by the fragments that are done
+  int64_t written_ = 0;
 };
 
 }  // namespace

@@ -3,20 +3,24 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <pybind11/pybind11.h>
 
 #include "xshards/runner.h"
+#include "xshards/segment.h"
 
 namespace xshards::python {
 
 /// A segment as Python passes it between processes: (kind, descriptor, size).
-pybind11::list DescribeSegments(const std::vector<std::shared_ptr<Segment>>& segments);
-/// Take over descriptors received from another process, all of them or none.
+pybind11::list DescribeSegments(std::span<const std::shared_ptr<Segment>> segments);
+/// Makes a segment of each descriptor received from another process.
+using AdoptSegment =
+    std::function<arrow::Result<std::shared_ptr<Segment>>(SegmentKind, int, int64_t)>;
 arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
-    const pybind11::iterable& segments);
+    const pybind11::iterable& described, const AdoptSegment& adopt);
 
 /// Runs fragments in worker processes, which a Python dispatcher looks after.
 ///

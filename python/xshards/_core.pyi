@@ -2,6 +2,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 _OnProgress = Callable[[int, str, int, int], None] | None
@@ -179,3 +180,6 @@ class FragmentWorker:
         call: Callable[[str, str, int, list[list[Payload]]], list[Payload]],
     ) -> None: ...
     def run(self, bytes: pa.Buffer, segments: Sequence[_Segment]) -> EncodedResult: ...
+    def lend(
+        self, buffer: pa.Buffer
+    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint8]], int] | None: ...

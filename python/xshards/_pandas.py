@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from xshards._writable import Lend, table_to_blocks
 from xshards.errors import XShardsTypeError, XShardsValueError
 
 if TYPE_CHECKING:
@@ -122,18 +123,26 @@ def frame_to_table(
 
 
 def table_to_frame(
-    table: pa.Table, info: FrameInfo | None = None, *, use_threads: bool = True
+    table: pa.Table,
+    info: FrameInfo | None = None,
+    *,
+    use_threads: bool = True,
+    lend: Lend | None = None,
 ) -> Any:
     """Convert a table to a DataFrame, or a Series if it was one.
 
-    The result is always writable: columns pandas would share with Arrow are copied.
+    The result is always writable: columns pandas would share with Arrow are copied,
+    unless their memory is lent.
     """
     if info is None:
         info = FrameInfo.load(table.schema)
     table = table.replace_schema_metadata(None)
     decoded = _decode_dictionaries(table)
-    frame = decoded.to_pandas(use_threads=use_threads, ignore_metadata=True)
-    _make_writable(frame, decoded)
+    if lend is None:
+        frame = decoded.to_pandas(use_threads=use_threads, ignore_metadata=True)
+        _make_writable(frame, decoded)
+    else:
+        frame = table_to_blocks(decoded, lend, use_threads=use_threads)
     _mark_missing_booleans(frame, decoded)
     for position, name in enumerate(table.column_names):
         stored, dtype = info.dtypes.get(name, (None, None))

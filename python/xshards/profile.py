@@ -24,6 +24,8 @@ class StageProfile:
     row_groups_skipped: int
     rows_out: int
     bytes_out: int
+    #: Of these, written to shared memory or disk: what lies there already is not.
+    bytes_written: int
     seconds: float
     busy_seconds: float
     spilled_bytes: int

@@ -17,7 +17,7 @@
 #include "xshards/memory_budget.h"
 #include "xshards/operator_table.h"
 #include "xshards/plan.h"
-#include "xshards/segment.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards::ops {
 

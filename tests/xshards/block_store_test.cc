@@ -11,6 +11,7 @@
 #include "tests/support/test_data.h"
 #include "xshards/batch_stream.h"
 #include "xshards/partition.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/segment_pool.h"
 
 namespace xshards {
 namespace {

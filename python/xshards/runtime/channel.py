@@ -56,6 +56,9 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
+        #: What went through it, both ways: a few kilobytes a fragment, since data does
+        #: not.
+        self.num_bytes = 0
 
     @classmethod
     def pair(cls) -> tuple[Channel, Channel]:
@@ -80,6 +83,7 @@ class Channel:
             self.socket.sendmsg([b"\0"], rights)
         for part in parts:
             self.socket.sendall(part)
+            self.num_bytes += len(part)
 
     def receive(self) -> tuple[Any, list[int]]:
         """Wait for a message. EOFError if the other end is gone."""
@@ -107,6 +111,7 @@ class Channel:
             if count == 0:
                 raise EOFError
             view = view[count:]
+        self.num_bytes += size
         return data
 
     def _read_descriptors(self, count: int) -> list[int]:

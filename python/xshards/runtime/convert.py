@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._pandas import FrameInfo, frame_to_table, normalise, table_to_frame
+from xshards._writable import Lend, owned, writable
 from xshards.errors import XShardsValueError
 
 __all__ = ["FORMATS", "to_payload", "to_value"]
@@ -28,21 +29,27 @@ def to_value(
     info: FrameInfo | None = None,
     *,
     use_threads: bool = False,
+    lend: Lend | None = None,
 ) -> Any:
-    """Give a payload as the value it stands for; the caller may change it in place."""
+    """Give a payload as the value it stands for; the caller may change it in place.
+
+    Memory that is lent is not copied.
+    """
     match payload.kind:
         case "Table":
-            return _to_frame(payload.table(), form, info, use_threads=use_threads)
+            return _to_frame(
+                payload.table(), form, info, use_threads=use_threads, lend=lend
+            )
         case "Tensors":
             leaves, structure = payload.tensors()
             arrays = [
-                np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape).copy()
+                writable(data, lend).view(np.dtype(dtype)).reshape(shape)
                 for dtype, shape, data in leaves
             ]
             return _nest(json.loads(structure), arrays)
         case _:
             content, *buffers = payload.object()
-            return pickle.loads(content, buffers=[bytearray(b) for b in buffers])
+            return pickle.loads(content, buffers=[writable(b, lend) for b in buffers])
 
 
 def to_payload(value: Any, info: FrameInfo | None = None) -> _core.Payload:
@@ -71,11 +78,16 @@ def to_payload(value: Any, info: FrameInfo | None = None) -> _core.Payload:
 
 
 def _to_frame(
-    table: pa.Table, form: str, info: FrameInfo | None, *, use_threads: bool
+    table: pa.Table,
+    form: str,
+    info: FrameInfo | None,
+    *,
+    use_threads: bool,
+    lend: Lend | None,
 ) -> Any:
     match form:
         case "pandas":
-            return table_to_frame(table, info, use_threads=use_threads)
+            return table_to_frame(table, info, use_threads=use_threads, lend=lend)
         case "arrow":
             return table
         case "polars":
@@ -83,8 +95,8 @@ def _to_frame(
 
             return polars.from_arrow(table)
         case "numpy":
-            frame = table_to_frame(table, info, use_threads=use_threads)
-            return {name: column.to_numpy(copy=True) for name, column in frame.items()}
+            frame = table_to_frame(table, info, use_threads=use_threads, lend=lend)
+            return {name: owned(column.to_numpy()) for name, column in frame.items()}
     msg = f"format must be one of {', '.join(FORMATS)}, got {form!r}"
     raise XShardsValueError(msg)
 

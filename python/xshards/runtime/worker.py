@@ -108,7 +108,8 @@ class _Worker:
         if task.by_payloads:
             results = task.function(partition, *inputs, *task.args, **task.kwargs)
             return list(results)
-        results = []
+        # All before the first call: two payloads may show the same memory.
+        values = []
         for payload in inputs[0]:
             if (
                 payload.kind == "Table"
@@ -117,7 +118,12 @@ class _Worker:
             ):
                 self._skipped = True
                 continue
-            value = convert.to_value(payload, form, task.info)
-            result = task.function(value, *task.args, **task.kwargs)
+            values.append(
+                convert.to_value(payload, form, task.info, lend=self._engine.lend)
+            )
+        inputs.clear()
+        results = []
+        while values:
+            result = task.function(values.pop(0), *task.args, **task.kwargs)
             results.append(convert.to_payload(result, task.info))
         return results

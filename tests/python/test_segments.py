@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data path of worker processes: shared segments, by reference, recycled."""
+
+import gc
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frames import assert_same, frames, num_partitions
+from hypothesis import given, settings
+
+import xshards as xs
+
+ROWS = 200_000
+
+
+def plain(rows=ROWS):
+    """Columns that Arrow and pandas keep alike, long enough to fill many pages."""
+    random = np.random.default_rng(7)
+    return pd.DataFrame(
+        {
+            "i": random.integers(0, 1000, rows),
+            "f": np.where(random.random(rows) < 0.1, np.nan, random.random(rows)),
+            "g": random.random(rows).astype(np.float32),
+            "t": pd.date_range("2024-01-01", periods=rows, freq="s"),
+            "s": random.choice(["", "Zürich", "日本", "plain"], rows),
+        }
+    )
+
+
+@pytest.fixture
+def frame():
+    return plain()
+
+
+@pytest.fixture
+def shared(frame):
+    """The frame in shared segments, as a function's output is."""
+    return xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()).cache()
+
+
+def written():
+    """Bytes that the last action's Python stages wrote."""
+    stages = xs.last_profile().stages
+    assert any(stage.runner == "processes" for stage in stages)
+    return sum(s.bytes_written for s in stages if s.runner == "processes")
+
+
+def run(shards):
+    """Run a function's stage and keep its result where it is."""
+    shards._run(shards._core.materialize)
+    return shards
+
+
+# What a function may do to its frame, each on a column or on the whole.
+
+
+def by_loc(df):
+    df.loc[df["i"] > 500, "f"] = -1.0
+    return df
+
+
+def by_loc_new_row_value(df):
+    df.loc[0, ["i", "f"]] = [5, 6.5]
+    return df
+
+
+def by_iloc(df):
+    df.iloc[3, 0] = 77
+    df.iloc[10:20, 1] = 0.5
+    return df
+
+
+def by_at(df):
+    df.at[2, "i"] = -3
+    df.at[4, "t"] = pd.Timestamp("1999-12-31")
+    df.iat[5, 2] = 9.0
+    return df
+
+
+def by_augmented_column(df):
+    df["i"] += 1
+    df["f"] *= 2
+    return df
+
+
+def by_array(df):
+    values = df["i"].to_numpy()
+    values.flags.writeable = True
+    values += 10
+    return df
+
+
+def by_sort_in_place(df):
+    df.sort_values("f", inplace=True, ignore_index=True)
+    return df
+
+
+def by_fillna_in_place(df):
+    df.fillna({"f": 0.0}, inplace=True)
+    return df
+
+
+def by_insert_and_delete(df):
+    df.insert(0, "new", df["i"] * 2)
+    del df["g"]
+    return df
+
+
+def by_mask(df):
+    df[df["i"] % 2 == 0] = df[df["i"] % 2 == 0].assign(i=0)
+    return df
+
+
+def by_strings(df):
+    df.loc[df["s"] == "", "s"] = "empty"
+    return df
+
+
+CHANGES = [
+    by_loc,
+    by_loc_new_row_value,
+    by_iloc,
+    by_at,
+    by_augmented_column,
+    by_array,
+    by_sort_in_place,
+    by_fillna_in_place,
+    by_insert_and_delete,
+    by_mask,
+    by_strings,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_in_place_stay_in_the_function(shared, frame, change):
+    halves = [frame.iloc[:100_000], frame.iloc[100_000:]]
+    expected = pd.concat(
+        [change(half.reset_index(drop=True).copy()) for half in halves],
+        ignore_index=True,
+    )
+    assert_same(shared.transform_shard(change).to_pandas(), expected)
+    assert_same(shared.to_pandas(), frame)
+    # A second function over the same input sees the original.
+    assert_same(shared.transform_shard(lambda df: df).to_pandas(), frame)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_in_place_work_on_joined_batches(frame, change):
+    # Exchanged partitions come in several batches, which are joined for the function.
+    pieces = xs.from_pandas(frame, 4).repartition(1)
+    expected = change(frame.copy())
+    assert_same(pieces.transform_shard(change).to_pandas(), expected)
+    assert_same(pieces.to_pandas(), frame)
+
+
+def test_views_are_writable_and_not_copies(shared):
+    def look(df):
+        blocks = [block.values for block in df._mgr.blocks]
+        arrays = [b for b in blocks if isinstance(b, np.ndarray)]
+        return [all(a.flags.writeable and a.base is not None for a in arrays)]
+
+    assert shared.transform_shard(look).collect() == [[True], [True]]
+
+
+def test_two_columns_of_the_same_memory_do_not_change_together(frame):
+    def alias(df):
+        table = pa.table({"a": df["i"].to_numpy(), "b": df["i"].to_numpy()})
+        return table
+
+    def change(df):
+        df.loc[:, "a"] = -1
+        return df
+
+    twice = run(xs.from_pandas(frame, 2).transform_shard(alias))
+    again = run(twice.transform_shard(lambda df: df))
+    out = again.transform_shard(change).to_pandas()
+    assert (out["a"] == -1).all()
+    np.testing.assert_array_equal(out["b"], frame["i"])
+
+
+def test_wide_frames_need_few_blocks():
+    wide = pd.DataFrame(
+        {f"c{n}": np.arange(1000) * n for n in range(300)}
+        | {f"d{n}": np.arange(1000) / (n + 1) for n in range(300)}
+    )
+    shards = xs.from_pandas(wide, 2).transform_shard(lambda df: df).cache()
+
+    def count_blocks(df):
+        df["new"] = 1  # pandas warns here if there are more than 100 blocks
+        return len(df._mgr.blocks)
+
+    assert max(shards.transform_shard(count_blocks).collect()) <= 4
+
+
+# Output by reference
+
+
+def drop_column(df):
+    return df.drop(columns="g")
+
+
+def rename(df):
+    return df.rename(columns={"i": "renamed"})
+
+
+PASSED_ON = [
+    lambda df: df,
+    lambda df: df[["f", "i"]],
+    lambda df: df["t"],
+    drop_column,
+    rename,
+    lambda df: df.iloc[1000:90_000].reset_index(drop=True),
+]
+
+
+@pytest.mark.parametrize("function", PASSED_ON)
+def test_what_is_passed_on_is_not_written(shared, frame, function):
+    halves = [frame.iloc[:100_000], frame.iloc[100_000:]]
+    expected = pd.concat(
+        [function(half.reset_index(drop=True)) for half in halves], ignore_index=True
+    )
+    run(shared)
+    passed = run(shared.transform_shard(function))
+    assert written() < 1000
+    assert_same(passed.to_pandas(), expected)
+
+
+@pytest.mark.parametrize("form", ["arrow", "polars", "numpy"])
+def test_other_formats_are_passed_on_too(shared, frame, form):
+    run(shared)
+    columns = ["i", "f", "g"]
+    numbers = run(shared.transform_shard(lambda df: df[columns]))
+    passed = run(numbers.transform_shard(lambda value: value, format=form))
+    assert written() < 1000
+    if form == "numpy":
+        for name in columns:
+            values = np.concatenate([part[name] for part in passed.collect()])
+            np.testing.assert_array_equal(values, frame[name])
+    else:
+        assert_same(passed.to_pandas(), frame[columns])
+
+
+def test_slices_of_arrow_tables_are_passed_on(shared, frame):
+    run(shared)
+    passed = run(
+        shared.transform_shard(lambda t: t.slice(11, 70_000), format="arrow")
+    )
+    assert written() < 1000
+    expected = pd.concat(
+        [frame.iloc[11:70_011], frame.iloc[100_011:170_011]], ignore_index=True
+    )
+    assert_same(passed.to_pandas(), expected)
+
+
+def test_one_new_column_is_all_that_is_written(shared, frame):
+    run(shared)
+    wider = run(shared.transform_shard(lambda df: df.assign(new=df["i"] + 1)))
+    assert 8 * ROWS <= written() < 9 * ROWS
+    assert_same(wider.to_pandas(), frame.assign(new=frame["i"] + 1))
+
+
+def test_a_changed_column_is_written_and_its_neighbours_are_not(shared, frame):
+    def change(df):
+        df.loc[:, "i"] = df["i"].to_numpy()[::-1].copy()
+        return df
+
+    run(shared)
+    changed = run(shared.transform_shard(change))
+    assert 8 * ROWS <= written() < 9 * ROWS
+    out = changed.to_pandas()
+    assert_same(out.drop(columns="i"), frame.drop(columns="i"))
+    halves = [frame["i"].to_numpy()[:100_000], frame["i"].to_numpy()[100_000:]]
+    np.testing.assert_array_equal(out["i"], np.concatenate([h[::-1] for h in halves]))
+
+
+def test_a_change_undone_is_no_change(shared, frame):
+    def there_and_back(df):
+        old = df.at[0, "i"]
+        df.at[0, "i"] = old + 1
+        df.at[0, "i"] = old
+        return df
+
+    run(shared)
+    passed = run(shared.transform_shard(there_and_back))
+    assert written() < 1000
+    assert_same(passed.to_pandas(), frame)
+
+
+def test_a_few_rows_do_not_keep_a_segment(shared, context):
+    run(shared)
+    few = run(shared.transform_shard(lambda df: df.head(10)))
+    assert written() > 0
+    used = context._core.used_bytes
+    del shared
+    gc.collect()
+    context._core.spill_all()
+    assert context._core.used_bytes < used
+    assert len(few) == 20
+
+
+def test_arrays_and_objects_are_lent_and_passed_on():
+    table = xs.from_pandas(pd.DataFrame({"n": range(4)}), 2)
+    big = 300_000
+    arrays = run(
+        table.transform_shard(
+            lambda df: {"x": np.full((big, 2), df["n"].iloc[0]), "y": [np.arange(3)]}
+        )
+    )
+    same = run(arrays.transform_shard(lambda value: value))
+    assert written() < 2000
+    objects = run(
+        table.transform_shard(lambda df: ("kept", np.full(big, df["n"].iloc[0])))
+    )
+    again = run(objects.transform_shard(lambda value: value))
+    assert written() < 5000
+
+    def change(value):
+        value["x"] += 1
+        value["y"][0][:] = 9
+        return value
+
+    def change_object(value):
+        value[1][:] = -1
+        return value
+
+    for part, other, n in zip(
+        arrays.transform_shard(change).collect(), same.collect(), [0, 2], strict=True
+    ):
+        assert (part["x"] == n + 1).all()
+        assert (part["y"][0] == 9).all()
+        np.testing.assert_array_equal(other["x"], np.full((big, 2), n))
+        np.testing.assert_array_equal(other["y"][0], np.arange(3))
+    changed = objects.transform_shard(change_object).collect()
+    for part, other, n in zip(changed, again.collect(), [0, 2], strict=True):
+        assert (part[1] == -1).all()
+        assert (other[1] == n).all()
+
+
+def test_references_survive_the_shards_they_point_into(shared, frame, context):
+    run(shared)
+    passed = run(shared.transform_shard(lambda df: df[["i", "f"]]))
+    del shared
+    gc.collect()
+    # Overwrites whatever would wrongly be taken for free.
+    for n in range(3):
+        run(xs.from_pandas(frame, 2).transform_shard(lambda df, n=n: df.assign(i=n)))
+    assert_same(passed.to_pandas(), frame[["i", "f"]])
+    context._core.spill_all()
+    assert_same(passed.to_pandas(), frame[["i", "f"]])
+    again = passed.transform_shard(lambda df: df.assign(i=df["i"] * 2))
+    np.testing.assert_array_equal(again.to_pandas()["i"], frame["i"] * 2)
+
+
+def test_memory_is_counted_once_however_often_it_is_referred_to(shared, context):
+    run(shared)
+    before = context._core.used_bytes
+    kept = [run(shared.transform_shard(lambda df, n=n: df)) for n in range(5)]
+    assert written() < 1000
+    assert context._core.used_bytes - before < 1 << 20
+    assert len(kept) == 5
+
+
+@settings(max_examples=25)
+@given(frames(), num_partitions)
+def test_chains_of_references_give_what_pandas_gives(df, n):
+    first = xs.from_pandas(df, n).transform_shard(lambda d: d).cache()
+    second = first.transform_shard(lambda d: d[["n"]]).cache()
+    third = first.transform_shard(lambda d: d.assign(n=d["n"] * 2))
+    assert_same(second.to_pandas(), df[["n"]])
+    assert_same(third.to_pandas(), df.assign(n=df["n"] * 2))
+    assert_same(first.to_pandas(), df)
+
+
+# Recycling
+
+
+def test_segments_are_used_again(frame, context):
+    """The same job again and again needs no more memory than one or two of them."""
+    shards = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
+    one = context._core.used_bytes
+    for n in range(10):
+        out = run(shards.transform_shard(lambda df, n=n: df.assign(i=df["i"] + n, f=1.5)))
+        np.testing.assert_array_equal(out.to_pandas()["i"], frame["i"] + n)
+        del out
+        gc.collect()
+    assert context._core.used_bytes < 3 * one
+
+
+def test_what_a_function_keeps_is_never_overwritten(frame):
+    def keep(df):
+        import builtins
+
+        builtins.kept = getattr(builtins, "kept", [])
+        builtins.kept.append((df, df["i"].sum()))
+        return len(df)
+
+    def look(df):
+        import builtins
+
+        return [int(kept["i"].sum() - total) for kept, total in getattr(builtins, "kept", [])]
+
+    shards = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
+    shards.transform_shard(keep).collect()
+    del shards
+    gc.collect()
+    for n in range(6):
+        out = run(xs.from_pandas(frame, 2).transform_shard(lambda df, n=n: df.assign(i=n)))
+        del out
+        gc.collect()
+    differences = xs.from_pandas(frame, 2).transform_shard(look).collect()
+    assert [d for part in differences for d in part]
+    assert not any(d for part in differences for d in part)
+
+
+def test_idle_segments_go_before_anything_is_spilled(frame, context):
+    out = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
+    del out
+    gc.collect()
+    before = context._core.used_bytes
+    context._core.spill_all()
+    assert context._core.used_bytes < before
+
+
+# What goes where
+
+
+def test_little_goes_through_the_sockets(context):
+    rows = 100 << 20 >> 3
+    shards = xs.from_pandas(pd.DataFrame({"x": np.arange(rows)}), 8)
+    run(shards.transform_shard(lambda df: df))  # workers are up
+    pool = context._dispatcher._pool
+    before = sum(worker.channel.num_bytes for worker in pool._idle)
+    total = shards.transform_shard(lambda df: df + 1).transform_shard(lambda df: df * 2)
+    assert len(total) == rows
+    after = sum(worker.channel.num_bytes for worker in pool._idle)
+    assert 0 < after - before < 1 << 20
+
+
+def test_workers_read_the_files_themselves(tmp_path):
+    frame = plain(100_000)
+    for number in range(4):
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    size = sum(file.stat().st_size for file in tmp_path.iterdir())
+    shards = xs.read_csv(str(tmp_path / "*.csv")).transform_shard(len)
+    before = bytes_this_process_read()
+    assert sum(shards.collect()) == 4 * len(frame)
+    assert bytes_this_process_read() - before < size / 20
+    (stage,) = xs.last_profile().stages
+    assert stage.runner == "processes"
+    assert stage.bytes_read >= size
+
+
+def bytes_this_process_read():
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["rchar"])
+
+
+def test_spilled_input_is_read_not_mapped(shared, frame, context):
+    run(shared)
+    context._core.spill_all()
+
+    def look(df):
+        maps = Path("/proc/self/maps").read_text()
+        df["i"] += 1
+        return [maps.count("memfd:xshards"), int(df["i"].sum())]
+
+    found = shared.transform_shard(look).collect()
+    assert [mapped for mapped, _ in found] == [0, 0]
+    assert sum(total for _, total in found) == frame["i"].sum() + ROWS
+    assert_same(shared.to_pandas(), frame)
+
+
+def test_more_partitions_than_descriptors_used_to_be_allowed():
+    rows = 1500
+    shards = xs.from_pandas(pd.DataFrame({"a": range(rows)}), rows)
+    kept = run(shards.transform_shard(lambda df: df.assign(b=df["a"] * 2)))
+    assert len(os.listdir("/proc/self/fd")) > rows
+    assert list(kept.to_pandas()["b"]) == list(range(0, 2 * rows, 2))
