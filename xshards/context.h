@@ -31,8 +31,10 @@ struct XSHARDS_EXPORT ContextOptions {
   std::string spill_directory = {};  // empty: the system's temporary directory
   /// Executors; nullptr means DefaultOperators().
   std::shared_ptr<const OperatorTable> operators = {};
-  /// Runs fragments that call Python functions; nullptr means they are an error.
+  /// Run fragments that call Python functions, in worker processes and on this process's
+  /// threads; nullptr means they are an error.
   std::shared_ptr<Runner> python_runner = {};
+  std::shared_ptr<Runner> python_thread_runner = {};
 
   arrow::Status Validate() const;
 };

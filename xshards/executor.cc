@@ -156,7 +156,7 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
       return Wrap(plan->node, trees);
     }
     case NodeKind::kMapPython:
-      return LowerMapPython(plan);
+      return LowerMapPython(plan, storage);
     case NodeKind::kExchange:
       return LowerExchange(plan, storage);
     case NodeKind::kAggregate:
@@ -177,10 +177,13 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
   return arrow::Status::NotImplemented("Cannot run ", Describe(*plan));
 }
 
-arrow::Result<Executor::Trees> Executor::LowerMapPython(const Plan& plan) {
-  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], Storage::kShared));
+arrow::Result<Executor::Trees> Executor::LowerMapPython(const Plan& plan,
+                                                        Storage storage) {
+  const bool here = plan->as<MapPythonNode>().on_threads;
+  const Storage input = here ? storage : Storage::kShared;
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], input));
   if (plan->inputs.size() == 1) return Wrap(plan->node, trees);
-  ARROW_ASSIGN_OR_RAISE(auto right, Lower(plan->inputs[1], Storage::kShared));
+  ARROW_ASSIGN_OR_RAISE(auto right, Lower(plan->inputs[1], input));
   ARROW_RETURN_NOT_OK(CheckPairs(*plan, trees.size(), right.size()));
   for (size_t i = 0; i < trees.size(); ++i) {
     trees[i] = MakeNode(plan->node, {trees[i], right[i]});
@@ -406,9 +409,12 @@ arrow::Result<std::vector<FragmentResult>> Executor::RunStage(const Trees& trees
                                                               const SinkSpec& sink,
                                                               const AdaptSink& adapt) {
   if (trees.empty()) return std::vector<FragmentResult>{};
-  const bool python = NeedsPython(*trees[0]);
-  Runner* runner =
-      python ? context_.options_.python_runner.get() : context_.thread_runner_.get();
+  const bool here = NeedsPythonThreads(*trees[0]);
+  const bool python = NeedsPython(*trees[0]) && !here;
+  const auto& options = context_.options_;
+  Runner* runner = here     ? options.python_thread_runner.get()
+                   : python ? options.python_runner.get()
+                            : context_.thread_runner_.get();
   if (runner == nullptr) {
     return arrow::Status::NotImplemented(
         "This Context has no runner for Python functions: use the Python package");

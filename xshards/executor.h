@@ -41,7 +41,7 @@ class Executor {
   /// Run all below the last wide node and return the trees above it. `storage` is where
   /// stages on the way must leave their output for these trees to read it.
   arrow::Result<Trees> Lower(const Plan& plan, Storage storage);
-  arrow::Result<Trees> LowerMapPython(const Plan& plan);
+  arrow::Result<Trees> LowerMapPython(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);

@@ -50,7 +50,8 @@ class StageList {
     std::string line = "  stage " + std::to_string(++count_) + ": ";
     for (size_t i = 0; i < steps.size(); ++i) line += (i > 0 ? " → " : "") + steps[i];
     for (const auto& step : steps) {
-      if (step.starts_with("MapPython")) line += "   [processes]";
+      const bool in_workers = step.ends_with(", in worker processes)");
+      if (step.starts_with("MapPython") && in_workers) line += "   [processes]";
     }
     text_ += line + "\n";
     return count_;

@@ -163,6 +163,26 @@ bool NeedsPython(const PlanNode& root) {
              [](const PlanNode& node) { return node.kind() == NodeKind::kMapPython; });
 }
 
+bool NeedsPythonThreads(const PlanNode& root) {
+  return Any(root, [](const PlanNode& node) {
+    return node.kind() == NodeKind::kMapPython && node.as<MapPythonNode>().on_threads;
+  });
+}
+
+int64_t InputBytes(const PlanNode& root) {
+  int64_t bytes = 0;
+  if (root.kind() == NodeKind::kLiteral) {
+    for (const auto& partition : root.as<LiteralNode>().partitions) {
+      bytes += partition.num_bytes();
+    }
+  }
+  if (root.kind() == NodeKind::kScan) {
+    for (const auto& split : root.as<ScanNode>().splits) bytes += split.num_bytes;
+  }
+  for (const auto& input : root.inputs) bytes += InputBytes(*input);
+  return bytes;
+}
+
 arrow::Result<Encoded> EncodeFragment(const Fragment& fragment,
                                       StorageEnvironment environment) {
   PlanEncoder encoder(environment);

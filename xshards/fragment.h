@@ -47,6 +47,11 @@ XSHARDS_EXPORT arrow::Result<FragmentResult> RunFragment(
 XSHARDS_EXPORT bool CanTravel(const PlanNode& root);
 /// True if the fragment calls a Python function.
 XSHARDS_EXPORT bool NeedsPython(const PlanNode& root);
+/// True if it calls one that stays on this process's threads.
+XSHARDS_EXPORT bool NeedsPythonThreads(const PlanNode& root);
+/// The bytes the fragment reads from partitions and files, so that a runner can start
+/// with the largest.
+XSHARDS_EXPORT int64_t InputBytes(const PlanNode& root);
 
 /// Bytes in our own versioned format, plus what travels beside them: segments by
 /// descriptor, Python functions by hash.

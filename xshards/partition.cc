@@ -121,7 +121,9 @@ arrow::Result<std::unique_ptr<BatchStream>> Partition::Open(
 }
 
 arrow::Result<std::vector<Payload>> Partition::Load() const {
-  ARROW_ASSIGN_OR_RAISE(auto stream, Open(nullptr, arrow::default_memory_pool()));
+  // A function called on pieces of a partition may have given each another schema.
+  ARROW_ASSIGN_OR_RAISE(auto unified, UnifySchemas({*this}));
+  ARROW_ASSIGN_OR_RAISE(auto stream, Open(unified, arrow::default_memory_pool()));
   ARROW_ASSIGN_OR_RAISE(auto batches, ReadAll(*stream));
   std::vector<Payload> payloads;
   arrow::RecordBatchVector table;

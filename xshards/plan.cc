@@ -59,7 +59,11 @@ std::string Line(const MapNativeNode& node) {
 }
 
 std::string Line(const MapPythonNode& node) {
-  return "MapPython " + node.label + " (" + node.format + ", in worker processes)";
+  const std::string pieces =
+      node.batch_rows > 0 ? ", " + std::to_string(node.batch_rows) + " rows at a time"
+                          : std::string();
+  return "MapPython " + node.label + " (" + node.format + pieces +
+         (node.on_threads ? ", on threads)" : ", in worker processes)");
 }
 
 std::string Line(const ExchangeNode& node) {

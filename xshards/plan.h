@@ -75,13 +75,17 @@ struct MapNativeNode {
   std::shared_ptr<const NativeFunction> function;
 };
 
-/// Calls a Python function on each whole partition, in a worker process. The engine
-/// knows the function by its content hash; `pickle` is what the hash is of.
+/// Calls a Python function on each whole partition, or on pieces of it. The engine knows
+/// the function by its content hash; `pickle` is what the hash is of.
 struct MapPythonNode {
   std::string function_hash;
   std::string label;   // the function's name, for people
   std::string format;  // "pandas", "arrow", "polars" or "numpy"
   std::shared_ptr<arrow::Buffer> pickle;
+  int64_t batch_rows = 0;  // of a piece at most; 0: the whole partition at once
+  /// Run on this process's threads instead of in a worker process. Such a function need
+  /// not be picklable: it stays here.
+  bool on_threads = false;
 };
 
 enum class ExchangeMode : uint8_t {

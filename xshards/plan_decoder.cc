@@ -315,6 +315,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetMapPython() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.function_hash));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.label));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.format));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.batch_rows));
   return node;
 }
 

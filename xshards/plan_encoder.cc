@@ -182,9 +182,14 @@ arrow::Status PlanEncoder::PutNode(const MapNativeNode& node) {
 }
 
 arrow::Status PlanEncoder::PutNode(const MapPythonNode& node) {
+  if (node.on_threads) {
+    return arrow::Status::Invalid("The function ", node.label,
+                                  " runs on threads and cannot leave this process");
+  }
   bytes_.Put(node.function_hash);
   bytes_.Put(node.label);
   bytes_.Put(node.format);
+  bytes_.Put(node.batch_rows);
   functions_[node.function_hash] = node.pickle;
   return arrow::Status::OK();
 }

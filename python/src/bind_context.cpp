@@ -8,6 +8,7 @@
 
 #include "python/src/bindings.h"
 #include "python/src/process_runner.h"
+#include "python/src/python_thread_runner.h"
 #include "python/src/status_exception.h"
 #include "xshards/context.h"
 
@@ -23,6 +24,8 @@ std::shared_ptr<Context> MakeContext(int cores, int64_t memory_bytes,
   options.cores = cores;
   options.memory_bytes = memory_bytes;
   options.spill_directory = std::move(spill_directory);
+  options.python_thread_runner = std::make_shared<PythonThreadRunner>(
+      cores, dispatcher.attr("call"), dispatcher.attr("call_on_empty"));
   options.python_runner = std::make_shared<ProcessRunner>(std::move(dispatcher));
   return Unwrap([&] {
     py::gil_scoped_release release;
@@ -59,6 +62,7 @@ void BindContext(py::module_& module) {
                              [](Context& self) { return self.budget().used(); })
       .def_property_readonly("peak_bytes",
                              [](Context& self) { return self.budget().peak(); })
+      .def("count_bytes", [](Context& self, int64_t bytes) { self.budget().Add(bytes); })
       .def("last_profile",
            [](const Context& self) {
              const Profile profile = self.last_profile();

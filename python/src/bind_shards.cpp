@@ -53,11 +53,14 @@ XShards Join(const XShards& self, const XShards& right, JoinType type,
 }
 
 XShards TransformPython(const XShards& self, std::string hash, std::string label,
-                        std::string format, std::shared_ptr<arrow::Buffer> pickle) {
+                        std::string format, std::shared_ptr<arrow::Buffer> pickle,
+                        int64_t batch_rows, bool on_threads) {
   return self.TransformPython({.function_hash = std::move(hash),
                                .label = std::move(label),
                                .format = std::move(format),
-                               .pickle = std::move(pickle)});
+                               .pickle = std::move(pickle),
+                               .batch_rows = batch_rows,
+                               .on_threads = on_threads});
 }
 
 XShards TransformPair(const XShards& self, const XShards& other, std::string hash,
@@ -222,7 +225,9 @@ void BindShards(py::module_& module) {
       .def("filter", &XShards::Filter)
       .def("with_column", &XShards::WithColumn)
       .def("drop", &XShards::Drop)
-      .def("transform_python", &TransformPython)
+      .def("transform_python", &TransformPython, py::arg("hash"), py::arg("label"),
+           py::arg("format"), py::arg("pickle"), py::arg("batch_rows") = 0,
+           py::arg("on_threads") = false)
       .def("transform_pair", &TransformPair)
       .def("partition_by", &XShards::PartitionBy)
       .def("repartition", &XShards::Repartition)

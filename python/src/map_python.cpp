@@ -7,6 +7,7 @@
 #include <arrow/table.h>
 #include <pybind11/stl.h>
 
+#include "python/src/map_batches.h"
 #include "python/src/status_exception.h"
 #include "xshards/payload.h"
 #include "xshards/private_memory.h"
@@ -138,6 +139,10 @@ class MapPythonStream final : public BatchStream {
 OpenNode MapPythonExecutor(py::handle call) {
   return [call](const PlanNode& node, BatchStreams inputs,
                 OperatorContext& context) -> arrow::Result<std::unique_ptr<BatchStream>> {
+    if (node.as<MapPythonNode>().batch_rows > 0) {
+      return MakeMapBatches(node.as<MapPythonNode>(), std::move(inputs.front()), call,
+                            context);
+    }
     return std::make_unique<MapPythonStream>(node.as<MapPythonNode>(), std::move(inputs),
                                              call, context);
   };

@@ -9,7 +9,8 @@ namespace xshards::python {
 
 /// The executor of MapPython nodes: reads its input whole and calls
 /// `call(hash, format, partition_index, payloads)`, which returns the payloads of the
-/// output. `call` is borrowed: it must outlive the fragments that run.
+/// output. Nodes with batch_rows see map_batches.h. `call` is borrowed: it must outlive
+/// the fragments that run.
 OpenNode MapPythonExecutor(pybind11::handle call);
 
 }  // namespace xshards::python

@@ -100,6 +100,22 @@ class Batch {
     on_done_();
   }
 
+  std::vector<int64_t> Sizes() const {
+    std::vector<int64_t> sizes;
+    for (const Fragment& fragment : fragments_) {
+      sizes.push_back(InputBytes(*fragment.root));
+    }
+    return sizes;
+  }
+
+  bool MayStart() {
+    Unwrap([&] {
+      py::gil_scoped_release release;
+      return environment_.budget->MakeRoom();
+    }());
+    return !environment_.budget->over_high_mark();
+  }
+
   std::vector<FragmentResult> TakeResults() { return std::move(results_); }
 
  private:
@@ -143,13 +159,14 @@ arrow::Result<std::vector<FragmentResult>> ProcessRunner::Run(
     py::gil_scoped_acquire acquire;
     try {
       dispatcher_.attr("run")(
-          fragments.size(),
+          batch.Sizes(),
           py::cpp_function([&batch](size_t index) { return batch.Encode(index); }),
           py::cpp_function([&batch](size_t index,
                                     const std::shared_ptr<arrow::Buffer>& bytes,
                                     const py::iterable& segments) {
             batch.Finish(index, bytes, segments);
           }),
+          py::cpp_function([&batch] { return batch.MayStart(); }),
           py::cpp_function([&stop] { return stop.IsStopRequested(); }));
     } catch (py::error_already_set& error) {
       return ToStatus(error);

@@ -43,6 +43,7 @@ from xshards.readers import (  # noqa: E402
     read_parquet,
 )
 from xshards.shards import XShards  # noqa: E402
+from xshards.shared_value import SharedValue  # noqa: E402
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ __all__ = [
     "Context",
     "Expression",
     "Profile",
+    "SharedValue",
     "StageProfile",
     "XShards",
     "XShardsError",

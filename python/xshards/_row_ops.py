@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, NoReturn
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import XShardsTypeError
 from xshards.expressions import Expression, col, lit
-from xshards.runtime.convert import FORMATS
-from xshards.runtime.functions import Task, name_of, pack_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -155,62 +150,6 @@ class RowOps(Base):
             index = tuple((columns.get(n, n), level) for n, level in info.index)
             info = replace(info, dtypes=dtypes, index=index)
         return self._derive(self._core.select_named(renamed))._with_info(info)
-
-    def transform_shard(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        format: Literal["pandas", "arrow", "polars", "numpy"] = "pandas",
-        **kwargs: Any,
-    ) -> Self:
-        """Call a Python function on every shard, in parallel, in worker processes.
-
-        Nothing runs before an action needs the result; then the function runs once a
-        partition and its results are kept as long as they can be asked for again.
-
-        The shard is a pandas DataFrame (a Series after ``shards["column"]``) that the
-        function may change in place: nobody else sees it. It is not called for a
-        partition without rows, unless no partition has any.
-
-        What it returns decides what the new shards hold: a DataFrame, Series or Arrow
-        table gives rows; an ndarray, or a dict, list or tuple of ndarrays, gives
-        arrays; anything else is kept as the object it is.
-
-        Parameters
-        ----------
-        function : callable
-            Called as ``function(shard, *args, **kwargs)``. Lambdas, closures and what
-            is defined in a notebook work. What it prints goes to this terminal; an
-            exception in it reaches you as itself.
-        *args, **kwargs
-            Passed on to the function.
-        format : {"pandas", "arrow", "polars", "numpy"}, default "pandas"
-            What the function gets: a DataFrame, a ``pyarrow.Table``, a Polars frame or
-            a dict of arrays.
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=2)
-        >>> def scale(df, by):
-        ...     df["a"] *= by
-        ...     return df
-        >>> shards.transform_shard(scale, 10).to_pandas()
-            a
-        0  10
-        1  20
-        2  30
-        >>> shards.transform_shard(len).collect()
-        [2, 1]
-        """
-        require(function, Callable, "transform_shard takes a function")
-        if format not in FORMATS:
-            msg = f"format must be one of {', '.join(FORMATS)}, got {format!r}"
-            raise XShardsValueError(msg)
-        name, pickled = pack_task(Task(function, args, kwargs, self._info))
-        core = self._core.transform_python(
-            name, name_of(function), format, pa.py_buffer(pickled)
-        )
-        return self._derive(core)._with_info(None)
 
 
 def _expression(value: object) -> Expression:

@@ -53,7 +53,7 @@ class Context:
             raise XShardsValueError(msg)
         self._dispatcher = Dispatcher()
         self._core = _core.Context.make(
-            cores or 0,
+            cores or len(os.sched_getaffinity(0)),
             0 if memory is None else parse_memory(memory),
             "" if spill_dir is None else str(Path(spill_dir)),
             self._dispatcher,

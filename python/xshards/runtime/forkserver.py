@@ -10,25 +10,35 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
+import json
 import os
 import select
 import signal
 import socket
 import sys
+import threading
+import time
 from typing import NoReturn
 
 from xshards.runtime import worker
 from xshards.runtime.channel import Channel
 
-__all__ = ["main"]
+__all__ = ["main", "spawned"]
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_FOR_PARENT_SECONDS = 1.0
 
 
-def main(descriptor: int, parent: int) -> NoReturn:
-    """Serve fork requests until the parent closes its end or is gone."""
+def main() -> NoReturn:
+    """Serve fork requests until the parent says so, closes its end or is gone.
+
+    The arguments of the process are the descriptor of the control channel, the parent's
+    process id, its module path, and the modules to import beforehand.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    _preload(json.loads(sys.argv[4]))
     control = Channel(socket.socket(fileno=descriptor))
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
@@ -47,15 +57,53 @@ def main(descriptor: int, parent: int) -> NoReturn:
             if control.fileno() in ready:
                 _fork(control, children, (wake_read, wake_write))
     for child in children:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+        kill_group(child)
     for child in children:
         os.waitpid(child, 0)
     os._exit(0)
 
 
+def spawned() -> NoReturn:
+    """Be a worker that was not forked but started: the way where forking fails."""
+    descriptor, parent, *output = (int(text) for text in sys.argv[1].split(","))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    channel = Channel(socket.socket(fileno=descriptor))
+    settings, _ = channel.receive()
+    worker.main(channel, settings, output)
+
+
+def _end_with(parent: int) -> NoReturn:
+    # PR_SET_PDEATHSIG would act on the end of the thread that started this process.
+    while os.getppid() == parent:
+        time.sleep(_LOOK_FOR_PARENT_SECONDS)
+    kill_group(os.getpid())
+    os._exit(1)
+
+
+def kill_group(worker_pid: int) -> None:
+    """End a worker and the processes that functions started in it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(worker_pid, signal.SIGKILL)
+
+
+def _preload(modules: list[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):  # the function will say what is wrong
+            importlib.import_module(name)
+        if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
+            # A thread does not survive a fork, and what it held stays locked: workers
+            # import this one themselves.
+            others = json.dumps([other for other in modules if other != name])
+            start = sys.orig_argv[: -len(sys.argv[1:])]
+            os.execv(sys.executable, [*start, *sys.argv[1:4], others])
+
+
 def _fork(control: Channel, children: set[int], wake: tuple[int, int]) -> None:
-    settings, (end,) = control.receive()
+    settings, descriptors = control.receive()
+    if settings is None:
+        raise EOFError
+    end, *output = descriptors
     server = os.getpid()
     child = os.fork()
     if child == 0:
@@ -65,8 +113,12 @@ def _fork(control: Channel, children: set[int], wake: tuple[int, int]) -> None:
         for descriptor in wake:
             os.close(descriptor)
         _die_with(server)
-        worker.main(Channel(socket.socket(fileno=end)), settings)
-    os.close(end)
+        worker.main(Channel(socket.socket(fileno=end)), settings, output)
+    # What a function starts is in the worker's group, and ends with it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # dead already
+        os.setpgid(child, child)
+    for descriptor in descriptors:
+        os.close(descriptor)
     children.add(child)
     control.send(("forked", child))
 
@@ -77,10 +129,11 @@ def _report_exits(control: Channel, children: set[int]) -> None:
         if child == 0:
             return
         children.discard(child)
+        kill_group(child)
         control.send(("exited", child, os.waitstatus_to_exitcode(status)))
 
 
 def _die_with(server: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != server:
-        sys.exit(1)
+        os._exit(1)

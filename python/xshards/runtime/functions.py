@@ -3,23 +3,38 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import pickle
 import sys
 import traceback
+import uuid
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from xshards.errors import XShardsValueError, XShardsWorkerError
+from xshards.errors import XShardsTypeError, XShardsValueError, XShardsWorkerError
+from xshards.runtime.values import SharedSegment, collect_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from xshards._pandas import FrameInfo
 
-__all__ = ["Task", "load_error", "name_of", "pack_error", "pack_task"]
+__all__ = [
+    "PackedTask",
+    "Task",
+    "check_own_names",
+    "find_packed",
+    "keep_task",
+    "load_error",
+    "name_of",
+    "pack_error",
+    "pack_task",
+]
 
 
 @dataclass(frozen=True)
@@ -36,31 +51,94 @@ class Task:
     info: FrameInfo | None
     by_payloads: bool = False
 
+    @property
+    def name(self) -> str:
+        """The function's name, for people."""
+        return name_of(self.function)
+
+
+class PackedTask(bytearray):
+    """The pickle of a task, and what must live as long as it can be run.
+
+    The plan holds it as a buffer. The bytes of a task that stays in this process are
+    never read.
+    """
+
+    name: str
+    #: The shared values that the task uses.
+    segments: list[SharedSegment]
+    #: The task itself, if it stays in this process.
+    task: Task | None = None
+
+
+_packed: weakref.WeakValueDictionary[str, PackedTask] = weakref.WeakValueDictionary()
+
+
+def find_packed(name: str) -> PackedTask | None:
+    """Give the task of a hash, as long as a plan holds it."""
+    return _packed.get(name)
+
 
 def name_of(function: Callable[..., Any]) -> str:
     """Name a callable for people."""
+    while isinstance(function, functools.partial):
+        function = function.func
     name = getattr(function, "__qualname__", None) or type(function).__name__
     return str(name).rpartition("<locals>.")[2]
 
 
-def pack_task(task: Task) -> tuple[str, bytes]:
+def check_own_names(function: Callable[..., Any], given: Iterable[str]) -> None:
+    """Refuse names that could be meant for the function as well as for the method."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some builtins do not tell
+        return
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    for name in given:
+        if name in parameters and name not in bound:
+            msg = (
+                f"{name_of(function)} has an argument {name!r} of its own, so {name}= "
+                "could be meant for either. Bind it first: functools.partial"
+                f"({name_of(function)}, {name}=...); what is then passed as {name}= "
+                "is for XShards"
+            )
+            raise XShardsTypeError(msg)
+
+
+def pack_task(task: Task) -> tuple[str, PackedTask]:
     """Pickle a task; returns its content hash and the pickle."""
     module = sys.modules.get(getattr(task.function, "__module__", None) or "")
     by_value = module is not None and not _is_importable(module)
     if by_value:
         cloudpickle.register_pickle_by_value(module)
     try:
-        pickled = cloudpickle.dumps(task, protocol=5)
+        with collect_segments() as segments:
+            packed = PackedTask(cloudpickle.dumps(task, protocol=5))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         msg = (
-            f"the function {name_of(task.function)} and its arguments must be "
-            f"picklable to run in worker processes: {error}"
+            f"the function {task.name} and its arguments must be picklable to run in "
+            f'worker processes: {error}. With workers="threads" they need not be'
         )
         raise XShardsValueError(msg) from error
     finally:
         if by_value:
             cloudpickle.unregister_pickle_by_value(module)
-    return hashlib.sha256(pickled).hexdigest(), pickled
+    packed.name = task.name
+    packed.segments = segments
+    name = hashlib.sha256(packed).hexdigest()
+    _packed[name] = packed
+    return name, packed
+
+
+def keep_task(task: Task) -> tuple[str, PackedTask]:
+    """Give a task that stays in this process a name, and what a plan holds it by."""
+    packed = PackedTask()
+    packed.name = task.name
+    packed.segments = []
+    packed.task = task
+    name = uuid.uuid4().hex
+    _packed[name] = packed
+    return name, packed
 
 
 def _is_importable(module: Any) -> bool:

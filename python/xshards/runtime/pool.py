@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker processes of a context, and the fork server that makes them."""
+"""The worker processes of a context."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
+import weakref
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xshards.errors import XShardsWorkerError
-from xshards.runtime.channel import Channel, wait_readable
+from xshards.runtime.channel import Channel
+from xshards.runtime.forkserver import kill_group
+from xshards.runtime.output import WorkerOutput
+from xshards.runtime.server import (
+    ForkServer,
+    heavy_modules,
+    module_path,
+    start_python,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xshards.runtime.assignment import Assignment
+    from xshards.runtime.output import OutputEnd
+    from xshards.runtime.request import Surroundings
+    from xshards.runtime.values import SharedSegment
     from xshards.runtime.worker import Settings
 
 __all__ = ["Worker", "WorkerPool"]
 
-_START_SECONDS = 60.0
-_STOP_SECONDS = 5.0
 _SERVER_ATTEMPTS = 2
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-# The fork server takes the parent's module path before it imports anything of ours.
-_START_CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
-    "from xshards.runtime.forkserver import main; "
-    "main(int(sys.argv[1]), int(sys.argv[2]))"
+_EXIT_SECONDS = 1.0
+_SPAWN_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "from xshards.runtime.forkserver import spawned; spawned()"
 )
 
 
@@ -43,10 +46,16 @@ _START_CODE = (
 class Worker:
     """A worker process, as its parent knows it."""
 
+    number: int
     pid: int
     channel: Channel
+    output: WorkerOutput
+    process: subprocess.Popen[bytes] | None = None  # where it was not forked
     functions: set[str] = field(default_factory=set)
-    surroundings: tuple[str, list[str]] | None = None
+    values: dict[str, weakref.ref[SharedSegment]] = field(default_factory=dict)
+    surroundings: Surroundings | None = None
+    #: What it was given and has not reported, oldest first.
+    queue: deque[Assignment] = field(default_factory=deque)
 
     def fileno(self) -> int:
         """Give the descriptor, for selectors."""
@@ -62,17 +71,21 @@ class WorkerPool:
     def __init__(self, size: int, settings: Settings) -> None:
         self._size = size
         self._settings = settings
-        self._owner = os.getpid()
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
-        self._exits: dict[int, int] = {}
-        self._control: Channel | None = None
-        self._server: subprocess.Popen[bytes] | None = None
+        self._server: ForkServer | None = None
+        self._spawning = False
+        _pools.add(self)
 
     @property
     def pids(self) -> list[int]:
         """The worker processes there are."""
-        return [worker.pid for worker in [*self._idle, *self._busy]]
+        return [worker.pid for worker in self._all()]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether `take` would give a worker."""
+        return bool(self._idle) or len(self._busy) < self._size
 
     def take(self) -> Worker | None:
         """Give an idle worker, starting one if there may be more; else None."""
@@ -91,29 +104,20 @@ class WorkerPool:
         self._idle.append(worker)
 
     def drop(self, worker: Worker) -> None:
-        """End a worker at once, whatever it does."""
-        self._busy.discard(worker)
-        worker.channel.close()
-        if worker.pid not in self._exits:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(worker.pid, signal.SIGKILL)
+        """End a worker at once, whatever it does, and all that it has started."""
+        kill_group(worker.pid)
+        self._remove(worker)
 
-    def drop_busy(self) -> None:
-        """End the workers that are running something."""
-        for worker in list(self._busy):
-            self.drop(worker)
-
-    def exit_of(self, worker: Worker) -> str:
-        """Say how a worker whose channel ended came to its end."""
-        deadline = time.monotonic() + 1.0
-        while worker.pid not in self._exits and time.monotonic() < deadline:
-            try:
-                self._read_control(0.05)
-            except (EOFError, OSError):
-                break  # the fork server is gone too
-        code = self._exits.pop(worker.pid, None)
-        self._busy.discard(worker)
-        worker.channel.close()
+    def end_of(self, worker: Worker) -> str:
+        """Say how a worker whose channel ended came to its end, and remove it."""
+        code: int | None = None
+        if worker.process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = worker.process.wait(_EXIT_SECONDS)
+        elif self._server is not None:
+            code = self._server.wait_for_exit(worker.pid, _EXIT_SECONDS)
+        kill_group(worker.pid)
+        self._remove(worker)
         if code is None:
             return "for an unknown reason"
         if code >= 0:
@@ -123,95 +127,125 @@ class WorkerPool:
         except ValueError:
             return f"by signal {-code}"
 
+    def output_ends(self) -> list[OutputEnd]:
+        """Give what functions print and log by."""
+        return [end for worker in self._all() for end in worker.output.ends()]
+
+    def drain_output(self) -> None:
+        """Pass on what functions have printed and logged until now."""
+        for worker in self._all():
+            worker.output.drain()
+
+    def prepare(self, pickles: Iterable[memoryview]) -> None:
+        """Have modules ready that these functions name and this process has loaded.
+
+        They are preloaded when the fork server starts. For one that was imported since,
+        a new server is worth its start only if a function needs it.
+        """
+        if self._server is None or self._busy:
+            return
+        missing = heavy_modules() - self._server.modules
+        texts = [bytes(pickled) for pickled in pickles] if missing else []
+        if any(name.encode() in text for name in missing for text in texts):
+            self.close()
+
     def close(self) -> None:
         """End all workers and the fork server, and wait until they are gone."""
-        if os.getpid() != self._owner:
-            return  # a forked copy: they belong to the parent
-        for worker in [*self._idle, *self._busy]:
+        for worker in self._all():
             worker.channel.close()
+            if worker.process is not None:
+                kill_group(worker.pid)
+                worker.process.wait()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for worker in self._all():
+            # If it was the server that was killed, nobody else ends what they started.
+            kill_group(worker.pid)
+            self._remove(worker)
+
+    def forget(self) -> None:
+        """Close a forked child's copies of descriptors; nothing here is the child's."""
+        for worker in self._all():
+            worker.channel.close()
+            worker.output.abandon()
         self._idle.clear()
         self._busy.clear()
-        self._exits.clear()
-        if self._control is not None:
-            self._control.close()
-            self._control = None
         if self._server is not None:
-            try:
-                self._server.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._server.kill()
-                self._server.wait()
+            self._server.forget()
             self._server = None
 
+    def _all(self) -> list[Worker]:
+        return [*self._idle, *self._busy]
+
+    def _remove(self, worker: Worker) -> None:
+        self._busy.discard(worker)
+        if worker in self._idle:
+            self._idle.remove(worker)
+        worker.channel.close()
+        worker.output.close()
+
     def _start_worker(self) -> Worker:
-        failure: Exception | None = None
-        for _ in range(_SERVER_ATTEMPTS):
-            control = self._ensure_server()
-            ours, theirs = Channel.pair()
-            try:
-                control.send(self._settings, [theirs.fileno()])
-                return Worker(self._wait_for_fork(), ours)
-            except (EOFError, OSError) as error:
-                # It was killed just now; its workers are gone with it.
-                failure = error
-                ours.close()
-                self.close()
-            finally:
-                theirs.close()
-        msg = "the fork server of the worker processes ended; see its message above"
-        raise XShardsWorkerError(msg) from failure
+        used = {worker.number for worker in self._all()}
+        number = next(n for n in range(self._size) if n not in used)
+        ours, theirs = Channel.pair()
+        output = WorkerOutput(number)
+        try:
+            pid, process = self._make_process([theirs.fileno(), *output.worker_ends])
+        except BaseException:
+            ours.close()
+            output.abandon()
+            raise
+        finally:
+            theirs.close()
+        output.close_worker_ends()
+        if process is not None:
+            ours.send(self._settings)
+        return Worker(number, pid, ours, output, process)
 
-    def _ensure_server(self) -> Channel:
-        if self._server is not None and self._server.poll() is not None:
+    def _make_process(
+        self, descriptors: list[int]
+    ) -> tuple[int, subprocess.Popen[bytes] | None]:
+        for attempt in range(_SERVER_ATTEMPTS):
+            if self._spawning:
+                break
+            try:
+                # What one of them does on import may be what ended the first.
+                server = self._ensure_server(heavy_modules() if attempt == 0 else ())
+                return server.fork(self._settings, descriptors), None
+            except (EOFError, OSError):
+                self.close()  # it was killed just now; its workers are gone with it
+        # Without a fork server workers take longer to start, and that is all.
+        self._spawning = True
+        return self._spawn(descriptors)
+
+    def _spawn(
+        self, descriptors: list[int]
+    ) -> tuple[int, subprocess.Popen[bytes] | None]:
+        channel, *output = descriptors
+        numbers = ",".join(map(str, [channel, os.getpid(), *output]))
+        process = start_python(
+            _SPAWN_CODE,
+            [numbers, json.dumps(module_path())],
+            descriptors,
+            self._settings.threads,
+        )
+        return process.pid, process
+
+    def _ensure_server(self, modules: Iterable[str]) -> ForkServer:
+        if self._server is not None and not self._server.alive:
             self.close()  # it was killed; its workers are gone with it
-        if self._control is None:
-            ours, theirs = Channel.pair()
-            threads = str(self._settings.threads)
-            environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, threads)}
-            try:
-                self._server = subprocess.Popen(
-                    [
-                        sys.executable,
-                        "-c",
-                        _START_CODE,
-                        str(theirs.fileno()),
-                        str(os.getpid()),
-                        json.dumps(module_path()),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
-                    # Ctrl-C in the terminal is for the parent, which stops workers.
-                    start_new_session=True,
-                    env=environment,
-                )
-            finally:
-                theirs.close()
-            self._control = ours
-        return self._control
-
-    def _wait_for_fork(self) -> int:
-        deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline:
-            if pid := self._read_control(0.2):
-                return pid
-        msg = f"no worker process after {_START_SECONDS:.0f} s"
-        raise XShardsWorkerError(msg)
-
-    def _read_control(self, timeout: float) -> int | None:
-        """Note exits; give the process id if a fork was reported."""
-        if self._control is None:
-            return None
-        if not wait_readable([self._control], timeout):
-            return None
-        message, _ = self._control.receive()
-        match message:
-            case ("forked", pid):
-                return int(pid)
-            case ("exited", pid, code):
-                self._exits[pid] = code
-        return None
+        if self._server is None:
+            self._server = ForkServer(self._settings.threads, modules)
+        return self._server
 
 
-def module_path() -> list[str]:
-    """Give the places modules are imported from, as another process must see them."""
-    return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is here
+_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+
+
+def _forget_after_fork() -> None:
+    for pool in list(_pools):
+        pool.forget()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)

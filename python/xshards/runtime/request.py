@@ -10,21 +10,45 @@ if TYPE_CHECKING:
     import pickle
     from collections.abc import Mapping
 
-__all__ = ["Request"]
+__all__ = ["Item", "Request", "Surroundings"]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a function finds around it, which workers take over from their parent."""
+
+    directory: str
+    module_path: tuple[str, ...]
+    #: The levels of the loggers that have one; the root's is under "".
+    log_levels: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One fragment to run."""
+
+    index: int
+    fragment: pickle.PickleBuffer | bytearray
+    #: (kind, size) of each segment.
+    segments: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Request:
-    """One fragment to run. The descriptors of its segments travel beside it."""
+    """Fragments to run, one after the other.
 
-    fragment: pickle.PickleBuffer | bytearray
-    #: (kind, size) of each segment, in the order of the descriptors.
-    segments: list[tuple[int, int]]
+    Descriptors travel beside it: of the claims (see `Assignment`), of the items'
+    segments and of the shared values, in this order.
+    """
+
+    items: list[Item]
     #: Pickles of the functions this worker has not had yet, by hash.
-    functions: Mapping[str, bytes]
-    #: Drop the functions sent before: the parent counts on none of them any more.
+    functions: Mapping[str, bytes | bytearray]
+    #: Names and sizes of the shared values it has not had yet.
+    values: list[tuple[str, int]]
+    #: Drop functions and values sent before: the parent counts on none of them.
     forget: bool
-    #: The working directory and module path, if they are not what was sent before.
-    surroundings: tuple[str, list[str]] | None
+    #: If they are not what was sent before.
+    surroundings: Surroundings | None
     #: Call functions for a partition without rows too, to learn what they return.
     call_on_empty: bool

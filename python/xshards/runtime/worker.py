@@ -3,25 +3,43 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import os
 import pickle
 import random
 import sys
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
 from xshards import _core
-from xshards.runtime import convert
+from xshards.runtime import values
+from xshards.runtime.assignment import claim
+from xshards.runtime.calling import Caller
 from xshards.runtime.functions import Task, pack_error
+from xshards.runtime.output import WorkerSide
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xshards.runtime.channel import Channel
-    from xshards.runtime.request import Request
+    from xshards.runtime.request import Item, Request
 
 __all__ = ["Settings", "main"]
+
+# Results of fragments shorter than this are sent together.
+_REPORT_SECONDS = 0.004
+# Whom the kernel should rather kill than the driver when memory runs out.
+_OUT_OF_MEMORY_SCORE = "500"
+
+Segments = list[tuple[int, int, int]]
+# Fragment, what it gave, whether it was skipped for want of rows, and seconds.
+Result = tuple[int, _core.EncodedResult, bool, float]
 
 
 @dataclass(frozen=True)
@@ -33,97 +51,147 @@ class Settings:
     threads: int
 
 
-def main(channel: Channel, settings: Settings) -> NoReturn:
-    """Run fragments until the other end is closed."""
+def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
+    """Run fragments until the other end is closed. Ends the process."""
     status = 0
     try:
-        _Worker(settings).serve(channel)
-    except (EOFError, BrokenPipeError):
+        side = WorkerSide(output)
+        faulthandler.enable()  # a crash says where
+        _Worker(channel, settings, side).serve()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except BaseException:  # a forked child must never return
         sys.excepthook(*sys.exc_info())
         status = 1
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
         os._exit(status)
 
 
 class _Worker:
-    def __init__(self, settings: Settings) -> None:
-        pa.set_cpu_count(settings.threads)
-        # Workers are copies of one process: without this they draw the same numbers.
-        random.seed()
-        np.random.seed()  # noqa: NPY002 - functions may use the global generator
-        self._engine = _core.FragmentWorker(
-            settings.spill_directory, settings.memory_bytes, self._call
-        )
+    def __init__(self, channel: Channel, settings: Settings, side: WorkerSide) -> None:
+        self._channel = channel
+        self._side = side
+        self._pid = os.getpid()
         self._tasks: dict[str, Task] = {}
-        self._call_on_empty = False
-        self._skipped = False
+        self._caller = Caller(
+            lambda name: self._tasks[name],
+            after_call=self._after_call,
+            lend=lambda buffer: self._engine.lend(buffer),
+        )
+        self._engine = _core.FragmentWorker(
+            settings.spill_directory, settings.memory_bytes, self._caller
+        )
+        os.register_at_fork(after_in_child=channel.close)
+        _settle(settings)
 
-    def serve(self, channel: Channel) -> None:
+    def serve(self) -> None:
         while True:
-            request, descriptors = channel.receive()
-            segments = [
-                (kind, descriptor, size)
-                for (kind, size), descriptor in zip(
-                    request.segments, descriptors, strict=True
-                )
-            ]
-            self._answer(channel, request, segments)
+            request, descriptors = self._channel.receive()
+            claims, *rest = descriptors
+            try:
+                self._serve(request, claims, rest)
+            finally:
+                os.close(claims)
 
-    def _answer(
-        self, channel: Channel, request: Request, segments: list[tuple[int, int, int]]
-    ) -> None:
+    def _serve(self, request: Request, claims: int, descriptors: list[int]) -> None:
+        index = request.items[0].index
+        results = _Results(self._channel)
+        left = [self._own_segments(item, descriptors) for item in request.items]
         try:
-            self._prepare(request)
-            result = self._engine.run(pa.py_buffer(request.fragment), segments)
+            self._prepare(request, descriptors)
+            for item in request.items:
+                if not claim(claims):
+                    break  # the parent took the rest back
+                index = item.index
+                results.add(self._run(item, left.pop(0)))
         except BaseException as error:  # it belongs to the caller
-            channel.send(("error", *pack_error(error)))
-            return
-        finally:
-            sys.stdout.flush()
-        kinds = [(kind, size) for kind, _, size in result.segments]
-        content = pickle.PickleBuffer(result.bytes)
-        descriptors = [descriptor for _, descriptor, _ in result.segments]
-        channel.send(("done", content, kinds, self._skipped), descriptors)
+            results.send()
+            self._channel.send(("error", index, *pack_error(error)))
+        else:
+            results.send()
+        for segments in left:
+            for _, descriptor, _ in segments:
+                os.close(descriptor)
 
-    def _prepare(self, request: Request) -> None:
-        self._call_on_empty = request.call_on_empty
-        self._skipped = False
-        if request.surroundings is not None:
-            directory, path = request.surroundings
-            os.chdir(directory)
-            sys.path[:] = path
+    def _own_segments(self, item: Item, descriptors: list[int]) -> Segments:
+        own = [
+            (kind, descriptor, size)
+            for (kind, size), descriptor in zip(
+                item.segments, descriptors, strict=False
+            )
+        ]
+        del descriptors[: len(own)]
+        return own
+
+    def _prepare(self, request: Request, descriptors: list[int]) -> None:
         if request.forget:
             self._tasks.clear()
+            values.detach_all()
+        for (name, size), descriptor in zip(request.values, descriptors, strict=True):
+            values.attach(name, descriptor, size)
+        self._caller.call_on_empty = request.call_on_empty
+        if request.surroundings is not None:
+            os.chdir(request.surroundings.directory)
+            sys.path[:] = request.surroundings.module_path
+            self._side.apply(request.surroundings.log_levels)
         for name, pickled in request.functions.items():
             self._tasks[name] = pickle.loads(pickled)
 
-    def _call(
-        self, name: str, form: str, partition: int, inputs: list[list[_core.Payload]]
-    ) -> list[_core.Payload]:
-        task = self._tasks[name]
-        if task.by_payloads:
-            results = task.function(partition, *inputs, *task.args, **task.kwargs)
-            return list(results)
-        # All before the first call: two payloads may show the same memory.
-        values = []
-        for payload in inputs[0]:
-            if (
-                payload.kind == "Table"
-                and payload.num_rows == 0
-                and not self._call_on_empty
-            ):
-                self._skipped = True
-                continue
-            values.append(
-                convert.to_value(payload, form, task.info, lend=self._engine.lend)
-            )
-        inputs.clear()
-        results = []
-        while values:
-            result = task.function(values.pop(0), *task.args, **task.kwargs)
-            results.append(convert.to_payload(result, task.info))
-        return results
+    def _run(self, item: Item, segments: Segments) -> Result:
+        begin = time.perf_counter()
+        self._caller.skipped = False
+        try:
+            result = self._engine.run(pa.py_buffer(item.fragment), segments)
+        finally:
+            self._side.flush()
+        seconds = time.perf_counter() - begin
+        return item.index, result, self._caller.skipped, seconds
+
+    def _after_call(self) -> None:
+        if os.getpid() != self._pid:
+            # The function forked, and this is its child: its work ends here.
+            self._side.flush()
+            os._exit(0)
+        self._side.restore()
+
+
+class _Results:
+    """Results on their way to the parent, short ones together."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._kept: list[Result] = []
+        self._sent_at = time.perf_counter()
+
+    def add(self, result: Result) -> None:
+        self._kept.append(result)
+        if time.perf_counter() - self._sent_at > _REPORT_SECONDS:
+            self.send()
+
+    def send(self) -> None:
+        if not self._kept:
+            return
+        message, descriptors = [], []
+        for index, result, skipped, seconds in self._kept:
+            kinds = [(kind, size) for kind, _, size in result.segments]
+            descriptors += [descriptor for _, descriptor, _ in result.segments]
+            content = pickle.PickleBuffer(result.bytes)
+            message.append((index, content, kinds, skipped, seconds))
+        self._channel.send(("done", message), descriptors)
+        self._kept.clear()
+        self._sent_at = time.perf_counter()
+
+
+def _settle(settings: Settings) -> None:
+    """Make this process the worker it is, not a copy of the fork server."""
+    pa.set_cpu_count(settings.threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(settings.threads)
+    # Workers are copies of one process: without this they draw the same numbers.
+    random.seed()
+    np.random.seed()  # noqa: NPY002 - functions may use the global generator
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_OUT_OF_MEMORY_SCORE)

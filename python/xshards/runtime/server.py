@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fork server, as the process that started it knows it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from xshards.errors import XShardsWorkerError
+from xshards.runtime.channel import Channel, wait_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from xshards.runtime.worker import Settings
+
+__all__ = ["ForkServer", "heavy_modules", "module_path", "start_python"]
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+# What takes long to import. A worker that has it from the fork server starts at once
+# and shares its memory. pyarrow, pandas and numpy come with this package.
+_HEAVY = (
+    "catboost",
+    "cv2",
+    "jax",
+    "keras",
+    "lightgbm",
+    "matplotlib",
+    "polars",
+    "scipy",
+    "sklearn",
+    "statsmodels",
+    "tensorflow",
+    "torch",
+    "torchvision",
+    "transformers",
+    "xgboost",
+)
+# The module path is the parent's before anything of ours is imported.
+_START_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
+    "from xshards.runtime.forkserver import main; main()"
+)
+
+
+def heavy_modules() -> set[str]:
+    """Name the modules this process has loaded that take long to import."""
+    return {name for name in _HEAVY if name in sys.modules}
+
+
+def module_path() -> list[str]:
+    """Give the places modules are imported from, as another process must see them."""
+    return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is here
+
+
+def start_python(
+    code: str, arguments: Iterable[str], descriptors: Iterable[int], threads: int
+) -> subprocess.Popen[bytes]:
+    """Start an interpreter that keeps to a number of threads."""
+    environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.DEVNULL,
+        pass_fds=list(descriptors),
+        # Ctrl-C in the terminal is for the parent, which stops workers.
+        start_new_session=True,
+        env=environment,
+    )
+
+
+class ForkServer:
+    """A process that forks workers.
+
+    EOFError or OSError from any method means that it is gone, and its workers too.
+    """
+
+    def __init__(self, threads: int, modules: Iterable[str]) -> None:
+        self.modules = frozenset(modules)
+        self.exits: dict[int, int] = {}
+        self._control, theirs = Channel.pair()
+        arguments = [
+            str(theirs.fileno()),
+            str(os.getpid()),
+            json.dumps(module_path()),
+            json.dumps(sorted(self.modules)),
+        ]
+        try:
+            self._process = start_python(
+                _START_CODE, arguments, [theirs.fileno()], threads
+            )
+        finally:
+            theirs.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def fork(self, settings: Settings, descriptors: Sequence[int]) -> int:
+        """Make a worker that gets these descriptors; returns its process id."""
+        self._control.send(settings, descriptors)
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            if pid := self._read(0.2):
+                return pid
+        msg = f"no worker process after {_START_SECONDS:.0f} s"
+        raise XShardsWorkerError(msg)
+
+    def wait_for_exit(self, pid: int, seconds: float) -> int | None:
+        """Give the exit code of a worker that is ending, or None if it is not known."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(EOFError, OSError):
+            while pid not in self.exits and time.monotonic() < deadline:
+                self._read(0.05)
+        return self.exits.pop(pid, None)
+
+    def close(self) -> None:
+        """End it and its workers, and wait until they are gone."""
+        with contextlib.suppress(OSError):
+            self._control.send(None)
+        self._control.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def forget(self) -> None:
+        """Close the copies a forked child has of another process's server."""
+        self._control.close()
+        self._process.returncode = 0  # not this process's to wait for
+
+    def _read(self, timeout: float) -> int | None:
+        """Note exits; give the process id if a fork was reported."""
+        if not wait_readable([self._control], timeout):
+            return None
+        message, _ = self._control.receive()
+        match message:
+            case ("forked", pid):
+                return int(pid)
+            case ("exited", pid, code):
+                self.exits[pid] = code
+        return None
