@@ -88,6 +88,20 @@ TEST_F(FragmentTest, KnowsWhatPinsItAndWhatNeedsPython) {
   EXPECT_FALSE(NeedsPython(*NumberedLeaf(1)));
   EXPECT_TRUE(NeedsPython(
       *MakeNode(LimitNode{1}, {MakeNode(MapPythonNode{}, {NumberedLeaf(1)})})));
+  EXPECT_FALSE(NeedsPythonThreads(*MakeNode(MapPythonNode{}, {NumberedLeaf(1)})));
+  EXPECT_TRUE(NeedsPythonThreads(
+      *MakeNode(MapPythonNode{.on_threads = true}, {NumberedLeaf(1)})));
+}
+
+TEST_F(FragmentTest, KnowsTheBytesItReads) {
+  const int64_t leaf = NumberedLeaf(10)->as<LiteralNode>().partitions[0].num_bytes();
+  EXPECT_GT(leaf, 0);
+  EXPECT_EQ(InputBytes(*MakeNode(ZipNode{}, {NumberedLeaf(10), NumberedLeaf(10)})),
+            2 * leaf);
+  const Split split{.path = "a.csv", .num_bytes = 123};
+  EXPECT_EQ(InputBytes(*MakeNode(LimitNode{1}, {MakeNode(ScanNode{.splits = {split}})})),
+            123);
+  EXPECT_EQ(InputBytes(*MakeNode(UnionNode{})), 0);
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
   ExpectSame(MakeNode(FilterNode{col("a").Cast(arrow::float32()) > lit(1)}, {leaf}));
   ExpectSame(MakeNode(MapNativeNode{.name = "scale"}, {leaf}));
   ExpectSame(MakeNode(
-      MapPythonNode{.function_hash = "abc", .label = "f", .format = "pandas"}, {leaf}));
+      MapPythonNode{
+          .function_hash = "abc", .label = "f", .format = "pandas", .batch_rows = 7},
+      {leaf}));
   ExpectSame(MakeNode(
       ExchangeNode{.mode = ExchangeMode::kHash, .keys = {"a"}, .num_partitions = 3},
       {leaf}));
@@ -128,6 +130,12 @@ TEST_F(PlanEncoderTest, AnUnregisteredFunctionCannotTravel) {
   PlanEncoder encoder(context_->storage());
   EXPECT_FAILS(Invalid, "register it with XSHARDS_FUNCTION",
                encoder.Put(*MakeNode(MapNativeNode{})));
+}
+
+TEST_F(PlanEncoderTest, AFunctionOnThreadsCannotTravel) {
+  PlanEncoder encoder(context_->storage());
+  EXPECT_FAILS(Invalid, "The function f runs on threads",
+               encoder.Put(*MakeNode(MapPythonNode{.label = "f", .on_threads = true})));
 }
 
 TEST_F(PlanEncoderTest, SinksComeBackTheSame) {
