@@ -166,7 +166,6 @@ assert after - memory < 8_000_000, (memory, after)
 """
 
 
-@pytest.mark.slow
 def test_a_thousand_jobs_leave_memory_and_descriptors_as_they_were():
     done = subprocess.run(
         [sys.executable, "-c", MANY_JOBS], capture_output=True, text=True, check=False

@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import NoReturn
 
 from xshards.runtime import worker
@@ -91,12 +92,18 @@ def _preload(modules: list[str]) -> None:
     for name in modules:
         with contextlib.suppress(Exception):  # the function will say what is wrong
             importlib.import_module(name)
-        if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
+        if _num_threads() > 1:
             # A thread does not survive a fork, and what it held stays locked: workers
             # import this one themselves.
             others = json.dumps([other for other in modules if other != name])
             start = sys.orig_argv[: -len(sys.argv[1:])]
             os.execv(sys.executable, [*start, *sys.argv[1:4], others])
+
+
+def _num_threads() -> int:
+    names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+    # The allocator's own threads stand still while it forks.
+    return sum(not name.startswith("jemalloc") for name in names)
 
 
 def _fork(control: Channel, children: set[int], wake: tuple[int, int]) -> None:

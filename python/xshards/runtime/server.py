@@ -31,7 +31,8 @@ _THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 # What takes long to import. A worker that has it from the fork server starts at once
-# and shares its memory. pyarrow, pandas and numpy come with this package.
+# and shares its memory. pyarrow, pandas and numpy come with this package; polars starts
+# threads when it is imported, so every worker imports it for itself.
 _HEAVY = (
     "catboost",
     "cv2",
@@ -39,7 +40,6 @@ _HEAVY = (
     "keras",
     "lightgbm",
     "matplotlib",
-    "polars",
     "scipy",
     "sklearn",
     "statsmodels",
