@@ -37,20 +37,6 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 
 namespace {
 
-/// The bytes that a fragment reads, as far as they are known before it runs.
-int64_t InputBytes(const PlanNode& node) {
-  int64_t bytes = 0;
-  if (node.kind() == NodeKind::kScan) {
-    for (const auto& split : node.as<ScanNode>().splits) bytes += split.num_bytes;
-  } else if (node.kind() == NodeKind::kLiteral) {
-    for (const auto& partition : node.as<LiteralNode>().partitions) {
-      bytes += partition.num_bytes();
-    }
-  }
-  for (const auto& input : node.inputs) bytes += InputBytes(*input);
-  return bytes;
-}
-
 /// One call of Run(): what the dispatcher's callbacks work on.
 class Batch {
  public:
