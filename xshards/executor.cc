@@ -72,6 +72,45 @@ arrow::Status CheckPairs(const PlanNode& node, size_t left, size_t right) {
       " and ", right);
 }
 
+/// True if equal keys of these types have equal hashes.
+bool HashAlike(const arrow::DataType& left, const arrow::DataType& right) {
+  const auto is_null = [](const auto& type) { return type.id() == arrow::Type::NA; };
+  const auto value = [](const arrow::DataType& type) -> const arrow::DataType& {
+    return type.id() == arrow::Type::DICTIONARY
+               ? *static_cast<const arrow::DictionaryType&>(type).value_type()
+               : type;
+  };
+  const auto& a = value(left);
+  const auto& b = value(right);
+  return is_null(a) || is_null(b) || a.Equals(b) ||
+         (arrow::is_integer(a.id()) && arrow::is_integer(b.id()));
+}
+
+/// True if workers have partitioned everything that their functions returned, and as they
+/// would have if each had known the schema of all.
+bool ArePartitioned(const std::vector<Partition>& whole,
+                    const std::vector<std::shared_ptr<BlockStore>>& stores,
+                    const std::vector<std::string>& keys) {
+  auto unified = UnifySchemas(whole);
+  if (!unified.ok() || *unified == nullptr) return false;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    auto schema = whole[i].schema();
+    if (!schema.ok()) return false;
+    if (*schema == nullptr) continue;  // the function was not called, or gave nothing
+    if (KindOf(**schema) != PayloadKind::kTable || stores[i]->num_blocks() == 0) {
+      return false;
+    }
+    for (const auto& key : keys) {
+      const auto own = (*schema)->GetFieldByName(key);
+      const auto all = (*unified)->GetFieldByName(key);
+      if (own == nullptr || all == nullptr || !HashAlike(*own->type(), *all->type())) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer) {
   if (tree.kind() != NodeKind::kLiteral) return arrow::Status::OK();
   const auto& literal = tree.as<LiteralNode>();
@@ -211,12 +250,15 @@ arrow::Result<Executor::Trees> Executor::LowerTable(const Plan& plan, Storage st
 arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
                                                        Storage storage) {
   const auto& exchange = plan->as<ExchangeNode>();
-  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = exchange.mode;
   sink.keys = exchange.keys;
-  sink.num_partitions = exchange.num_partitions > 0 ? exchange.num_partitions
-                                                    : static_cast<int32_t>(trees.size());
+  sink.num_partitions = exchange.num_partitions;
+  ARROW_ASSIGN_OR_RAISE(auto written, LowerFunctionExchange(plan->inputs[0], sink));
+  if (written.has_value()) return std::move(*written);
+
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
   if (exchange.mode == ExchangeMode::kGather) sink.num_partitions = 1;
   if (exchange.mode != ExchangeMode::kRoundRobin) return Partitioned(trees, sink);
 
@@ -230,6 +272,32 @@ arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
   }
   return Partitioned(trees, sink,
                      [&](size_t i, SinkSpec& own) { own.first_row = first_rows[i]; });
+}
+
+arrow::Result<std::optional<Executor::Trees>> Executor::LowerFunctionExchange(
+    const Plan& input, SinkSpec sink) {
+  if (sink.mode != ExchangeMode::kHash || input->kind() != NodeKind::kCache ||
+      input->inputs[0]->kind() != NodeKind::kMapPython) {
+    return std::nullopt;
+  }
+  auto& cell = *input->as<CacheNode>().cell;
+  std::lock_guard lock(cell.filling());
+  if (cell.Get().has_value()) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input->inputs[0], Storage::kShared));
+  if (trees.empty()) return std::nullopt;
+  if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
+  sink.keep_whole = true;
+  ARROW_ASSIGN_OR_RAISE(auto results, RunStage(trees, sink));
+  std::vector<Partition> whole;
+  std::vector<std::shared_ptr<BlockStore>> stores;
+  for (auto& result : results) {
+    whole.push_back(Partition({std::move(result.whole)}, 0));
+    stores.push_back(std::move(result.store));
+  }
+  cell.Set(whole);
+  if (!ArePartitioned(whole, stores, sink.keys)) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(trees, ReadPartitions(stores, sink));
+  return trees;
 }
 
 arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
@@ -393,6 +461,11 @@ arrow::Result<Executor::Trees> Executor::Partitioned(const Trees& trees,
   ARROW_ASSIGN_OR_RAISE(auto results, RunStage(trees, sink, adapt));
   std::vector<std::shared_ptr<BlockStore>> stores;
   for (auto& result : results) stores.push_back(std::move(result.store));
+  return ReadPartitions(stores, sink);
+}
+
+arrow::Result<Executor::Trees> Executor::ReadPartitions(
+    const std::vector<std::shared_ptr<BlockStore>>& stores, const SinkSpec& sink) {
   std::vector<Partition> partitions;
   for (int32_t i = 0; i < sink.num_partitions; ++i) partitions.emplace_back(stores, i);
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));

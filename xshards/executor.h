@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,12 @@ class Executor {
   arrow::Result<Trees> LowerZip(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerCache(const Plan& plan, Storage storage);
 
+  /// An exchange by hash whose input is a Python function that has not run yet: the
+  /// workers that run it write the exchange's blocks too. nullopt if the input is
+  /// something else, or its output must be seen whole first.
+  arrow::Result<std::optional<Trees>> LowerFunctionExchange(const Plan& input,
+                                                            SinkSpec sink);
+
   /// As Lower, for a consumer that works on rows and columns: makes sure that the schema
   /// is known and that it is tables that come. `consumer` is for the message.
   arrow::Result<Trees> LowerTable(const Plan& plan, Storage storage,
@@ -60,6 +67,9 @@ class Executor {
   /// Send rows to `sink.num_partitions` partitions and return the trees that read them.
   arrow::Result<Trees> Partitioned(const Trees& trees, const SinkSpec& sink,
                                    const AdaptSink& adapt = nullptr);
+  /// The trees that read what `stores` hold for each of the sink's partitions.
+  static arrow::Result<Trees> ReadPartitions(
+      const std::vector<std::shared_ptr<BlockStore>>& stores, const SinkSpec& sink);
   arrow::Result<std::vector<FragmentResult>> RunStage(const Trees& trees,
                                                       const SinkSpec& sink,
                                                       const AdaptSink& adapt = nullptr);

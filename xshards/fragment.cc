@@ -88,6 +88,34 @@ arrow::Status CheckMagic(ByteReader& bytes, uint32_t expected, const char* what)
                                 " of this version of XShards");
 }
 
+/// Publish the rows of a stream as they come, for SinkSpec::keep_whole.
+arrow::Result<std::shared_ptr<BlockStore>> PublishWhole(const SinkSpec& sink,
+                                                        BatchStream& stream,
+                                                        const OperatorTable& operators,
+                                                        OperatorContext& context) {
+  const SinkSpec publish{.kind = SinkKind::kPublish, .storage = sink.storage};
+  ARROW_ASSIGN_OR_RAISE(const RunSink* run, operators.FindSink(publish));
+  BlockWriter writer(context.storage, publish.storage);
+  ARROW_RETURN_NOT_OK((*run)(publish, stream, writer, context));
+  context.metrics->bytes_written += writer.bytes_written();
+  return writer.Finish();
+}
+
+/// True if all blocks are tables of one schema that has the keys.
+bool CanPartition(const BlockStore& store, const std::vector<std::string>& keys) {
+  const auto blocks = store.blocks();
+  if (blocks.empty()) return false;
+  const arrow::Schema& schema = *blocks.front().schema;
+  return std::all_of(blocks.begin(), blocks.end(),
+                     [&](const BlockStore::Block& block) {
+                       return KindOf(*block.schema) == PayloadKind::kTable &&
+                              block.schema->Equals(schema);
+                     }) &&
+         std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+           return schema.GetFieldIndex(key) >= 0;
+         });
+}
+
 /// Read what became of the segments that went with a fragment.
 arrow::Status TakeBack(ByteReader& bytes,
                        std::span<const std::shared_ptr<Segment>> segments) {
@@ -136,6 +164,15 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   ARROW_RETURN_NOT_OK(stop.Poll());
   ARROW_ASSIGN_OR_RAISE(
       auto stream, FragmentOpener(operators, context, abandoned).Open(*fragment.root));
+  if (fragment.sink.keep_whole) {
+    ARROW_ASSIGN_OR_RAISE(result.whole,
+                          PublishWhole(fragment.sink, *stream, operators, context));
+    stream = std::make_unique<VectorStream>(nullptr, arrow::RecordBatchVector{});
+    if (CanPartition(*result.whole, fragment.sink.keys)) {
+      ARROW_ASSIGN_OR_RAISE(stream,
+                            Partition({result.whole}, 0).Open(nullptr, context.pool));
+    }
+  }
   if (GivesWhole(*fragment.root) && fragment.sink.kind != SinkKind::kPublish) {
     stream = BoundBatches(std::move(stream), context.batch_bytes);
   }
@@ -229,6 +266,10 @@ arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
       return arrow::Status::Invalid("A result that travels must be in shared storage");
     }
   }
+  encoder.bytes().Put(result.whole != nullptr);
+  if (result.whole != nullptr) {
+    ARROW_RETURN_NOT_OK(encoder.Put(*result.whole, /*destination=*/-1));
+  }
   ARROW_RETURN_NOT_OK(encoder.Put(*result.store, /*destination=*/-1));
   auto encoded = Finish(encoder);
   encoded.num_known = known.size();
@@ -249,6 +290,11 @@ arrow::Result<FragmentResult> DecodeResult(
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_out));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_written));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.seconds));
+  bool has_whole = false;
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&has_whole));
+  if (has_whole) {
+    ARROW_ASSIGN_OR_RAISE(result.whole, decoder.GetStore(/*spillable=*/true));
+  }
   ARROW_ASSIGN_OR_RAISE(result.store, decoder.GetStore(/*spillable=*/true));
   ARROW_RETURN_NOT_OK(decoder.bytes().ExpectEnd());
   return result;

@@ -29,10 +29,11 @@ struct Fragment {
   SinkSpec sink;
 };
 
-/// What running a fragment leaves: the store (empty for kWrite and kCount) and the count
-/// of rows and bytes.
+/// What running a fragment leaves: the store (empty for kWrite and kCount), the rows as
+/// they came if the sink keeps them, and the count of rows and bytes.
 struct FragmentResult {
   std::shared_ptr<BlockStore> store;
+  std::shared_ptr<BlockStore> whole;  // see SinkSpec::keep_whole; nullptr if not asked
   FragmentMetrics metrics;
 };
 

@@ -58,6 +58,10 @@ struct SinkSpec {
   /// number of rows in the whole.
   int64_t first_row = 0;
   int64_t total_rows = 0;
+  /// Also publish the rows as they come: a function runs once, and what it returned may
+  /// be asked for again. Rows that cannot be partitioned (no table, a key is missing)
+  /// are then only published.
+  bool keep_whole = false;
 
   // kWrite
   std::string format;

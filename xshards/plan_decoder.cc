@@ -61,6 +61,7 @@ arrow::Status PlanDecoder::Get(SinkSpec* sink) {
   }
   ARROW_RETURN_NOT_OK(bytes_.Get(&sink->first_row));
   ARROW_RETURN_NOT_OK(bytes_.Get(&sink->total_rows));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->keep_whole));
   ARROW_RETURN_NOT_OK(bytes_.Get(&sink->format));
   ARROW_RETURN_NOT_OK(bytes_.Get(&sink->options));
   return bytes_.Get(&sink->path);

@@ -39,6 +39,7 @@ arrow::Status PlanEncoder::Put(const SinkSpec& sink) {
   }
   bytes_.Put(sink.first_row);
   bytes_.Put(sink.total_rows);
+  bytes_.Put(sink.keep_whole);
   bytes_.Put(sink.format);
   bytes_.Put(sink.options);
   bytes_.Put(sink.path);

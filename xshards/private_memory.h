@@ -71,9 +71,9 @@ class XSHARDS_EXPORT PrivateMemory {
                                                      int64_t length) const;
 
   TouchedPages touched_;
-  std::map<uintptr_t, Block> blocks_;  // by address
+  std::map<uintptr_t, Block> blocks_;                     // by address
   std::vector<std::shared_ptr<arrow::Buffer>> mappings_;  // nullptr where left out
-  std::map<uintptr_t, uintptr_t> lent_;  // begin → end, disjoint
+  std::map<uintptr_t, uintptr_t> lent_;                   // begin → end, disjoint
 };
 
 }  // namespace xshards

@@ -37,6 +37,21 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 
 namespace {
 
+/// A function gets its partition whole, even where it does not fit.
+void WarnIfLarger(const Fragment& fragment, int64_t limit) {
+  const int64_t bytes = InputBytes(*fragment.root);
+  if (bytes <= limit) return;
+  const auto message =
+      "partition " + std::to_string(fragment.index) + " of " +
+      std::to_string(bytes >> 20) +
+      " MB is given to a Python function whole, but the memory budget is " +
+      std::to_string(limit >> 20) +
+      " MB; repartition into smaller ones, or give more memory";
+  if (PyErr_WarnEx(PyExc_ResourceWarning, message.c_str(), 1) != 0) {
+    throw py::error_already_set();
+  }
+}
+
 /// One call of Run(): what the dispatcher's callbacks work on.
 class Batch {
  public:
@@ -49,11 +64,11 @@ class Batch {
         results_(fragments.size()) {}
 
   py::tuple Encode(size_t index) {
+    WarnIfLarger(fragments_.at(index), environment_.budget->limit());
     Encoded& sent = sent_[index];
     Unwrap([&]() -> arrow::Status {
       py::gil_scoped_release release;
-      ARROW_RETURN_NOT_OK(
-          EncodeFragment(fragments_.at(index), environment_).Value(&sent));
+      ARROW_RETURN_NOT_OK(EncodeFragment(fragments_[index], environment_).Value(&sent));
       // Warm pages to write to. A worker makes its own segment if these do not suit.
       if (auto blank = environment_.segments->TakeIdle(ExpectedBytes(index))) {
         sent.segments.push_back(std::move(blank));

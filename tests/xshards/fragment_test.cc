@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/fragment.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
@@ -62,6 +64,78 @@ TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
   EXPECT_EQ(again.metrics.rows_out, 10);
   EXPECT_EQ(again.metrics.bytes_out, result.metrics.bytes_out);
   EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10)));
+}
+
+TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
+  auto& pool = *context_->storage().segments;
+  ASSERT_OK_AND_ASSIGN(auto input, pool.Create(SegmentKind::kMemory));
+  ASSERT_OK(input->Append(*Numbered(10)));
+  ASSERT_OK_AND_ASSIGN(auto blank, pool.Create(SegmentKind::kMemory));
+  for (const auto& segment : {input, blank}) segment->Lend();
+
+  // The other process writes its output to the blank one, and still has the input.
+  ASSERT_OK_AND_ASSIGN(auto theirs,
+                       Segment::Adopt(SegmentKind::kMemory, dup(blank->fd()), 0));
+  pool.Offer(theirs);
+  Fragment fragment{.root = NumberedLeaf(10), .sink = {.storage = Storage::kShared}};
+  ASSERT_OK_AND_ASSIGN(auto result, Run(fragment));
+  pool.WithdrawOffers();
+  ASSERT_OK_AND_ASSIGN(
+      auto encoded,
+      EncodeResult(result, {{.segment = input, .still_mapped = true}, {theirs, false}}));
+  EXPECT_EQ(encoded.num_known, 2);
+  EXPECT_EQ(encoded.segments.size(), 2);
+
+  ASSERT_OK_AND_ASSIGN(auto again, DecodeResult(encoded.bytes, std::vector{input, blank},
+                                                context_->storage()));
+  EXPECT_EQ(blank->size(), theirs->size());
+  EXPECT_EQ(again.store->blocks()[0].segment, blank);
+  EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10)));
+  // The input is never used again; what was written is, once nobody reads it.
+  result = {};
+  theirs.reset();
+  encoded = {};
+  pool.ReleaseIdle();
+  const int64_t used = context_->budget().used();
+  input.reset();
+  again = {};
+  blank.reset();
+  EXPECT_LT(context_->budget().used(), used);
+  EXPECT_GT(context_->budget().used(), 0);
+}
+
+TEST_F(FragmentTest, AnExchangeCanKeepItsInputWhole) {
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kShared};
+  sink.keys = {"key"};
+  sink.num_partitions = 3;
+  sink.keep_whole = true;
+  const Fragment fragment{.root = NumberedLeaf(100), .sink = sink};
+  ASSERT_OK_AND_ASSIGN(auto result,
+                       RunFragment(fragment, *DefaultOperators(), context_->storage(),
+                                   arrow::StopToken::Unstoppable()));
+  ASSERT_OK_AND_ASSIGN(auto encoded, EncodeResult(result));
+  ASSERT_OK_AND_ASSIGN(
+      auto again, DecodeResult(encoded.bytes, encoded.segments, context_->storage()));
+  ASSERT_NE(again.whole, nullptr);
+  ASSERT_OK_AND_ASSIGN(auto whole, again.whole->ReadBlock(0));
+  EXPECT_TRUE(whole->Equals(*Numbered(100)));
+  int64_t rows = 0;
+  for (int32_t i = 0; i < 3; ++i) rows += Partition({again.store}, i).num_rows();
+  EXPECT_EQ(rows, 100);
+  EXPECT_EQ(again.metrics.bytes_written, result.metrics.bytes_written);
+}
+
+TEST_F(FragmentTest, WhatCannotBePartitionedIsOnlyKept) {
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kShared};
+  sink.keys = {"no such column"};
+  sink.num_partitions = 3;
+  sink.keep_whole = true;
+  const Fragment fragment{.root = NumberedLeaf(100), .sink = sink};
+  ASSERT_OK_AND_ASSIGN(auto result,
+                       RunFragment(fragment, *DefaultOperators(), context_->storage(),
+                                   arrow::StopToken::Unstoppable()));
+  EXPECT_EQ(result.store->num_blocks(), 0);
+  EXPECT_EQ(Partition({result.whole}, 0).num_rows(), 100);
 }
 
 TEST_F(FragmentTest, AResultOnTheHeapDoesNotTravel) {

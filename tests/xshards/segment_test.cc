@@ -115,19 +115,41 @@ TEST_F(SegmentTest, DroppedMemoryIsReusedOnceAndThenGivenBack) {
   EXPECT_EQ(budget_.used(), 0);
 }
 
-TEST_F(SegmentTest, ExportedMemoryIsNeverReused) {
-  {
-    ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
-    ASSERT_OK(segment->Append(*Numbered(1000)));
-    segment->MarkExported();
+TEST_F(SegmentTest, LentMemoryIsReusedOnlyOnceItIsTakenBack) {
+  for (const bool taken_back : {false, true}) {
+    {
+      ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
+      ASSERT_OK(segment->Append(*Numbered(1000)));
+      segment->Lend();
+      segment->Lend();
+      segment->TakeBack();
+      if (taken_back) segment->TakeBack();
+    }
+    EXPECT_EQ(budget_.used() > 0, taken_back);
   }
-  EXPECT_EQ(budget_.used(), 0);
 }
 
-TEST(SegmentPool, NamesASpillDirectoryItCannotUse) {
-  MemoryBudget budget(1 << 20);
-  EXPECT_FAILS(IOError, "/no/such/directory",
-               SegmentPool::Make("/no/such/directory", &budget, 0));
+TEST_F(SegmentTest, BytesAreAppendedAsTheyAre) {
+  ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
+  ASSERT_OK(segment->Append(*arrow::Buffer::FromString("abc")));
+  ASSERT_OK_AND_ASSIGN(auto range, segment->Append(*arrow::Buffer::FromString("defg")));
+  EXPECT_EQ(range.offset % 64, 0);
+  EXPECT_EQ(range.length, 4);
+  ASSERT_OK_AND_ASSIGN(auto mapping, Segment::Map(segment));
+  EXPECT_EQ(arrow::SliceBuffer(mapping, range.offset, range.length)->ToString(), "defg");
+}
+
+TEST_F(SegmentTest, WhatIsChangedInAPrivateMappingNobodyElseSees) {
+  ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
+  ASSERT_OK(segment->Append(*arrow::Buffer::FromString("abc")));
+  ASSERT_OK_AND_ASSIGN(
+      auto own, Segment::Adopt(SegmentKind::kMemory, dup(segment->fd()), segment->size(),
+                               SegmentMapping::kPrivate));
+  ASSERT_OK_AND_ASSIGN(auto mapping, Segment::Map(own));
+  const_cast<uint8_t*>(mapping->data())[0] = 'X';
+  EXPECT_EQ(mapping->ToString(), "Xbc");
+  ASSERT_OK_AND_ASSIGN(auto original, Segment::Map(segment));
+  EXPECT_EQ(original->ToString(), "abc");
 }
 
 }  // namespace
