@@ -154,7 +154,10 @@ arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind
       std::lock_guard lock(mutex_);
       block = blocks_[i];
     }
-    const bool moves = kind == SegmentKind::kDisk ? !block.on_disk() : block.on_heap();
+    // In a worker a reference costs nothing: the segment is its parent's.
+    const bool free = environment_.inputs != nullptr && block.all_references();
+    const bool moves =
+        kind == SegmentKind::kDisk ? !block.on_disk() && !free : block.on_heap();
     if (!moves) continue;
     if (target == nullptr) {
       ARROW_ASSIGN_OR_RAISE(target, segments.Create(kind, num_bytes()));

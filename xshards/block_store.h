@@ -52,6 +52,7 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
     std::vector<std::optional<ArrayReference>> references;
 
     bool on_heap() const { return batch != nullptr; }
+    bool all_references() const { return batch == nullptr && segment == nullptr; }
     bool on_disk() const {
       return segment != nullptr && segment->kind() == SegmentKind::kDisk &&
              references.empty();

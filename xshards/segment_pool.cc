@@ -16,6 +16,10 @@ namespace {
 
 // Below this the pages of a segment are not worth choosing between.
 constexpr int64_t kSmall = 1LL << 20;
+// An idle segment is an open descriptor too: few pages are not worth one, nor are many
+// segments.
+constexpr int64_t kWorthKeeping = 64LL << 10;
+constexpr size_t kMaxIdle = 256;
 
 /// True if warm pages are not so many more than expected that most would lie idle under
 /// data that lives on.
@@ -141,7 +145,10 @@ std::shared_ptr<Segment> SegmentPool::TakeOffer(int64_t expected_bytes) {
 
 bool SegmentPool::Recycle(int fd, int64_t num_bytes) {
   std::lock_guard lock(mutex_);
-  if (num_bytes == 0 || idle_bytes_ + num_bytes > max_idle_bytes_) return false;
+  if (num_bytes < kWorthKeeping || idle_.size() >= kMaxIdle ||
+      idle_bytes_ + num_bytes > max_idle_bytes_) {
+    return false;
+  }
   idle_.push_back({.fd = fd, .num_bytes = num_bytes});
   idle_bytes_ += num_bytes;
   return true;

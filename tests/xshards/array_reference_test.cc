@@ -141,17 +141,29 @@ TEST(ArrayReference, EveryLayoutComesBackAsItWas) {
   }
 }
 
-TEST(ArrayReference, AReferredBlockCanBeSpilledAndIsCountedOnce) {
+TEST(ArrayReference, AReferredBlockIsCountedOnceAndCostsItsWorkerNothing) {
   PrivateSegment input(*Numbered(kRows));
   const int64_t before = input.budget().used();
   auto published = Publish(input, input.batch());
   auto again = Publish(input, published.batch);
   EXPECT_EQ(input.budget().used(), before);
-  ASSERT_OK(published.store->Spill());
-  EXPECT_EQ(published.store->storage(), Storage::kFile);
-  ASSERT_OK_AND_ASSIGN(auto batch, published.store->ReadBlock(0));
+  ASSERT_OK_AND_ASSIGN(int64_t moved, published.store->Spill());
+  EXPECT_EQ(moved, 0);
+}
+
+TEST(ArrayReference, WhoReceivesAReferredBlockCanSpillIt) {
+  PrivateSegment input(*Numbered(kRows));
+  auto published = Publish(input, input.batch());
+  auto parent = input.environment();
+  parent.inputs = nullptr;
+  auto received =
+      BlockStore::FromBlocks(published.store->blocks(), parent, /*spillable=*/true);
+  ASSERT_OK_AND_ASSIGN(int64_t moved, received->Spill());
+  EXPECT_GT(moved, 0);
+  EXPECT_EQ(received->storage(), Storage::kFile);
+  ASSERT_OK_AND_ASSIGN(auto batch, received->ReadBlock(0));
   EXPECT_TRUE(batch->Equals(*Numbered(kRows)));
-  EXPECT_TRUE(again.batch->Equals(*Numbered(kRows)));
+  EXPECT_TRUE(published.batch->Equals(*Numbered(kRows)));
 }
 
 TEST(ArrayReference, RefusesAColumnThatDoesNotFitItsType) {

@@ -86,6 +86,18 @@ TEST_F(SegmentPoolTest, IdleMemoryIsBounded) {
   EXPECT_EQ(budget_.used(), 80 * kMegabyte);
 }
 
+TEST_F(SegmentPoolTest, SmallSegmentsAreNotKeptOpen) {
+  Filled(1000);
+  EXPECT_EQ(budget_.used(), 0);
+}
+
+TEST_F(SegmentPoolTest, IdleSegmentsAreNotMany) {
+  std::vector<std::shared_ptr<Segment>> made;
+  for (int i = 0; i < 500; ++i) made.push_back(Filled(100 << 10));
+  made.clear();
+  EXPECT_EQ(budget_.used(), 256 * (100 << 10));
+}
+
 TEST_F(SegmentPoolTest, IdleMemoryGoesWhenTheBudgetNeedsRoom) {
   Filled(10 * kMegabyte);
   EXPECT_EQ(budget_.used(), 10 * kMegabyte);

@@ -98,7 +98,7 @@ TEST_F(SegmentTest, DroppedMemoryIsReusedOnceAndThenGivenBack) {
   int64_t size = 0;
   {
     ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
-    ASSERT_OK(segment->Append(*Numbered(1000)));
+    ASSERT_OK(segment->Append(*Numbered(10000)));
     descriptor = segment->fd();
     size = segment->size();
   }
@@ -119,7 +119,7 @@ TEST_F(SegmentTest, LentMemoryIsReusedOnlyOnceItIsTakenBack) {
   for (const bool taken_back : {false, true}) {
     {
       ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
-      ASSERT_OK(segment->Append(*Numbered(1000)));
+      ASSERT_OK(segment->Append(*Numbered(10000)));
       segment->Lend();
       segment->Lend();
       segment->TakeBack();
