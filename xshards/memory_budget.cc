@@ -88,15 +88,21 @@ void MemoryBudget::SetReclaim(std::function<int64_t()> reclaim) {
   reclaim_ = std::move(reclaim);
 }
 
+int64_t MemoryBudget::Reclaim() {
+  std::lock_guard lock(mutex_);
+  return reclaim_ ? reclaim_() : 0;
+}
+
 arrow::Status MemoryBudget::MakeRoom(int64_t wanted) {
   if (used() + wanted <= high_mark_) return arrow::Status::OK();
   std::lock_guard one_at_a_time(spilling_);
   bool gave_back = false;
-  if (used() + wanted > high_mark_) {
-    std::lock_guard lock(mutex_);
-    if (reclaim_) gave_back = reclaim_() > 0;
-  }
   while (used() + wanted > high_mark_) {
+    // Also after each spill: the pages of what was spilled may be idle now.
+    if (Reclaim() > 0) {
+      gave_back = true;
+      continue;
+    }
     std::shared_ptr<Spillable> coldest;
     {
       std::lock_guard lock(mutex_);

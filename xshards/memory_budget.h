@@ -64,6 +64,8 @@ class XSHARDS_EXPORT MemoryBudget {
   arrow::MemoryPool* pool() { return pool_.get(); }
 
  private:
+  int64_t Reclaim();
+
   const int64_t limit_;
   const int64_t high_mark_;
   std::atomic<int64_t> used_{0};

@@ -91,6 +91,21 @@ TEST_F(BlockStoreTest, SharedOutputIsMappedAndCanBeSpilled) {
   EXPECT_TRUE(again->Equals(*Numbered(5000)));
 }
 
+TEST_F(BlockStoreTest, MakingRoomSpillsNoMoreThanNeeded) {
+  Use(10 << 20);
+  std::vector<std::shared_ptr<BlockStore>> stores;
+  for (int i = 0; i < 2; ++i) {
+    BlockWriter writer(environment_, Storage::kShared);
+    ASSERT_OK(writer.Append(0, Numbered(100000)));
+    ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+    stores.push_back(std::move(store));
+  }
+  // The pages of the first that is spilled count as idle, until they are given back.
+  ASSERT_OK(budget_->MakeRoom(budget_->limit() / 5 * 4 - budget_->used() / 2 - 1000));
+  EXPECT_EQ(stores[0]->storage(), Storage::kFile);
+  EXPECT_EQ(stores[1]->storage(), Storage::kShared);
+}
+
 TEST_F(BlockStoreTest, OutputLargerThanTheBudgetGoesToDiskAsItIsWritten) {
   Use(1 << 20);
   for (auto storage : {Storage::kHeap, Storage::kShared}) {
