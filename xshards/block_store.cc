@@ -202,13 +202,14 @@ arrow::Status BlockWriter::Append(int32_t destination,
 }
 
 arrow::Status BlockWriter::Place(BlockStore::Block& block) {
-  const bool to_disk =
-      storage_ == Storage::kFile ||
-      (environment_.budget != nullptr && environment_.budget->over_high_mark());
   // References cost no memory, so they are taken even where there is none left.
   if (environment_.inputs != nullptr) ARROW_RETURN_NOT_OK(TakeReferences(block));
   if (block.batch == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(auto segment, OwnSegment(to_disk, SizeOf(*block.batch)));
+  const int64_t bytes = SizeOf(*block.batch);
+  const bool to_disk =
+      storage_ == Storage::kFile ||
+      (environment_.budget != nullptr && !environment_.budget->has_room_for(bytes));
+  ARROW_ASSIGN_OR_RAISE(auto segment, OwnSegment(to_disk, bytes));
   ARROW_ASSIGN_OR_RAISE(block.range, segment->Append(*block.batch));
   bytes_written_ += block.range.length;
   block.segment = std::move(segment);

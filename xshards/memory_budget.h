@@ -42,6 +42,7 @@ class XSHARDS_EXPORT MemoryBudget {
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   int64_t spilled_bytes() const { return spilled_.load(std::memory_order_relaxed); }
   bool over_high_mark() const { return used() > high_mark_; }
+  bool has_room_for(int64_t bytes) const { return used() + bytes <= high_mark_; }
 
   /// Count bytes in (positive) or out (negative).
   void Add(int64_t bytes);

@@ -172,9 +172,9 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
   auto mapping = segment->mapping_.lock();
   if (mapping != nullptr && mapping->size() >= size) return mapping;
   const bool is_private = segment->mapping_kind_ == SegmentMapping::kPrivate;
-  void* address = mmap(nullptr, static_cast<size_t>(size),
-                       is_private ? PROT_READ | PROT_WRITE : PROT_READ,
-                       is_private ? MAP_PRIVATE : MAP_SHARED, segment->fd_, 0);
+  void* address = mmap(
+      nullptr, static_cast<size_t>(size), is_private ? PROT_READ | PROT_WRITE : PROT_READ,
+      is_private ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED, segment->fd_, 0);
   if (address == MAP_FAILED) {
     return arrow::Status::IOError("Could not map a segment of ", size,
                                   " bytes: ", std::strerror(errno));

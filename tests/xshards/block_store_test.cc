@@ -96,7 +96,7 @@ TEST_F(BlockStoreTest, MakingRoomSpillsNoMoreThanNeeded) {
   std::vector<std::shared_ptr<BlockStore>> stores;
   for (int i = 0; i < 2; ++i) {
     BlockWriter writer(environment_, Storage::kShared);
-    ASSERT_OK(writer.Append(0, Numbered(100000)));
+    ASSERT_OK(writer.Append(0, Numbered(20000)));
     ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
     stores.push_back(std::move(store));
   }
