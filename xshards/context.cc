@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
-#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -39,15 +38,6 @@ int64_t UsableMemory() {
   return bytes;
 }
 
-/// Every partition in shared memory or on disk is an open descriptor, and the usual limit
-/// of 1,024 is there for programs that use select().
-void AllowManyDescriptors() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 const char* ExtensionOf(const std::string& format) {
   return format == "ipc" ? "arrow" : format.c_str();
 }
@@ -75,7 +65,6 @@ arrow::Status ContextOptions::Validate() const {
 arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
-  AllowManyDescriptors();
   if (options.cores == 0) options.cores = UsableCores();
   if (options.memory_bytes == 0) options.memory_bytes = UsableMemory() / 5 * 3;
   if (options.spill_directory.empty()) {
