@@ -35,6 +35,7 @@ class Outcome:
     peak_pss: int = 0
     peak_memory: int = 0  # the same with shared segments nobody has mapped
     maxrss: int = 0  # of the engine's main process, over all its runs
+    details: dict[str, float] = field(default_factory=dict)  # what it tells besides
 
     @property
     def best(self) -> float:
@@ -133,7 +134,9 @@ def follow(
     go_on()
     timed = events.wait_for("timed")
     outcome.maxrss = timed["maxrss"]
-    wrong = difference(expected, events.wait_for("checked")["summary"])
+    checked = events.wait_for("checked")
+    outcome.details = checked["details"]
+    wrong = difference(expected, checked["summary"])
     if wrong:
         raise EngineError(f"wrong answer: {wrong}")
     outcome.seconds = timed["seconds"]

@@ -46,6 +46,8 @@ def print_outcome(outcome: Outcome, ours: Outcome | None) -> None:
         ),
         flush=True,
     )
+    for name, figure in outcome.details.items():
+        print(f"{'':<26} {name}: {figure:.3f}", flush=True)
 
 
 def write_json(path: Path, outcomes: list[Outcome], **settings: Any) -> None:

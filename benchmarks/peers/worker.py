@@ -74,7 +74,8 @@ def run(args: argparse.Namespace, tell: Any) -> None:
 
     task = TASKS[args.task]
     summary = summarize(peer.result(value), task.check, list(task.keys))
-    tell("checked", summary=summary)
+    details = peer.details(state) if hasattr(peer, "details") else {}
+    tell("checked", summary=summary, details=details)
     if hasattr(peer, "close"):
         peer.close(state)
 

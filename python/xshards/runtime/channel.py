@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import array
 import errno
+import itertools
 import os
 import pickle
 import select
@@ -20,6 +21,8 @@ __all__ = ["Channel", "wait_readable"]
 _HEAD = struct.Struct("<QI")
 # The kernel passes at most 253 descriptors in one message.
 _DESCRIPTORS_AT_ONCE = 250
+# Up to so many bytes it is cheaper to copy parts together than to write them apart.
+_ONE_WRITE = 1 << 16
 
 
 class HasFileno(Protocol):
@@ -71,34 +74,58 @@ class Channel:
         return self.socket.fileno()
 
     def send(self, message: object, descriptors: Sequence[int] = ()) -> None:
-        """Send a message; buffers inside it are not copied before they are written."""
+        """Send a message; large buffers inside it are not copied before.
+
+        A small message is one write, so that the other end, once it sees the first
+        byte, has it all and does not wait for a sender that lost its core.
+        """
         buffers: list[pickle.PickleBuffer] = []
         body = pickle.dumps(message, protocol=5, buffer_callback=buffers.append)
         parts: list[Any] = [body, *(buffer.raw() for buffer in buffers)]
         sizes = struct.pack(f"<{len(parts)}Q", *(len(part) for part in parts))
-        self.socket.sendall(_HEAD.pack(len(parts), len(descriptors)) + sizes)
-        for start in range(0, len(descriptors), _DESCRIPTORS_AT_ONCE):
-            some = array.array("i", descriptors[start : start + _DESCRIPTORS_AT_ONCE])
-            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, some)]
-            self.socket.sendmsg([b"\0"], rights)
+        head = _HEAD.pack(len(parts), len(descriptors)) + sizes
+        chunks = [
+            descriptors[start : start + _DESCRIPTORS_AT_ONCE]
+            for start in range(0, len(descriptors), _DESCRIPTORS_AT_ONCE)
+        ]
+        if len(chunks) <= 1 and sum(map(len, parts)) <= _ONE_WRITE:
+            self._write(b"".join([head, *parts]), *chunks)
+            return
+        self._write(head, *chunks[:1])
+        for chunk in chunks[1:]:
+            self._write(b"\0", chunk)
         for part in parts:
             self.socket.sendall(part)
             self.num_bytes += len(part)
 
     def receive(self) -> tuple[Any, list[int]]:
         """Wait for a message. EOFError if the other end is gone."""
-        num_parts, num_descriptors = _HEAD.unpack(self._read(_HEAD.size))
+        head, descriptors = self._read_with_descriptors(_HEAD.size)
+        if len(head) < _HEAD.size:
+            head += self._read(_HEAD.size - len(head))
+        num_parts, num_descriptors = _HEAD.unpack(head)
         sizes = struct.unpack(f"<{num_parts}Q", self._read(8 * num_parts))
-        descriptors: list[int] = []
+        _check_all_came(descriptors, min(num_descriptors, _DESCRIPTORS_AT_ONCE))
         while len(descriptors) < num_descriptors:
             wanted = min(num_descriptors - len(descriptors), _DESCRIPTORS_AT_ONCE)
-            descriptors.extend(self._read_descriptors(wanted))
-        body, *buffers = [self._read(size) for size in sizes]
+            _, more = self._read_with_descriptors(1)
+            _check_all_came(more, wanted)
+            descriptors += more
+        content = memoryview(self._read(sum(sizes)))
+        ends = list(itertools.accumulate(sizes, initial=0))
+        body, *buffers = [content[begin:end] for begin, end in itertools.pairwise(ends)]
         return pickle.loads(body, buffers=buffers), descriptors
 
     def close(self) -> None:
         """Close this end; the other then receives EOFError."""
         self.socket.close()
+
+    def _write(self, content: bytes, descriptors: Sequence[int] = ()) -> None:
+        rights = array.array("i", descriptors)
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if rights else []
+        sent = self.socket.sendmsg([content], ancillary)
+        if sent < len(content):
+            self.socket.sendall(memoryview(content)[sent:])
 
     def _read(self, size: int) -> bytearray:
         data = bytearray(size)
@@ -114,10 +141,10 @@ class Channel:
         self.num_bytes += size
         return data
 
-    def _read_descriptors(self, count: int) -> list[int]:
-        room = socket.CMSG_SPACE(count * array.array("i").itemsize)
+    def _read_with_descriptors(self, size: int) -> tuple[bytearray, list[int]]:
+        room = socket.CMSG_SPACE(_DESCRIPTORS_AT_ONCE * array.array("i").itemsize)
         try:
-            data, ancillary, _flags, _address = self.socket.recvmsg(1, room)
+            data, ancillary, _flags, _address = self.socket.recvmsg(size, room)
         except ConnectionResetError:
             raise EOFError from None
         if not data:
@@ -126,12 +153,16 @@ class Channel:
         for level, kind, content in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 received.frombytes(content)
-        if len(received) < count:
-            for descriptor in received:
-                os.close(descriptor)
-            msg = (
-                "this process may not open more files, so partitions cannot be passed "
-                "on; raise the limit (ulimit -n) or use fewer partitions"
-            )
-            raise OSError(errno.EMFILE, msg)
-        return list(received)
+        return bytearray(data), list(received)
+
+
+def _check_all_came(descriptors: list[int], expected: int) -> None:
+    if len(descriptors) == expected:
+        return
+    for descriptor in descriptors:
+        os.close(descriptor)
+    msg = (
+        "this process may not open more files, so partitions cannot be passed on; "
+        "raise the limit (ulimit -n) or use fewer partitions"
+    )
+    raise OSError(errno.EMFILE, msg)

@@ -153,9 +153,6 @@ class WorkerPool:
         """End all workers and the fork server, and wait until they are gone."""
         for worker in self._all():
             worker.channel.close()
-            if worker.process is not None:
-                kill_group(worker.pid)
-                worker.process.wait()
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -169,6 +166,8 @@ class WorkerPool:
         for worker in self._all():
             worker.channel.close()
             worker.output.abandon()
+            if worker.process is not None:
+                worker.process.returncode = 0  # not the child's to wait for
         self._idle.clear()
         self._busy.clear()
         if self._server is not None:
@@ -184,6 +183,8 @@ class WorkerPool:
             self._idle.remove(worker)
         worker.channel.close()
         worker.output.close()
+        if worker.process is not None:
+            worker.process.wait()  # it was killed, or ended
 
     def _start_worker(self) -> Worker:
         used = {worker.number for worker in self._all()}
