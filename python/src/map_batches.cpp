@@ -97,6 +97,7 @@ class MapBatchesStream final : public BatchStream {
       ARROW_ASSIGN_OR_RAISE(const bool more, Fill());
       if (!more) break;
       if (KindOf(*rest_->schema()) != PayloadKind::kTable) {
+        if (rows > 0) break;  // it is the next piece
         return CallOnOther(Payload::FromBatch(std::exchange(rest_, nullptr)));
       }
       auto slice = rest_->Slice(0, node_.batch_rows - rows);

@@ -80,6 +80,31 @@ def test_there_is_one_copy_and_it_is_read_only(shards):
         shards.transform_shard(lambda df: shared.value.fill(1)).collect()
 
 
+@pytest.mark.parametrize("workers", ["processes", "threads"])
+def test_frames_and_tables_are_not_copied(shards, workers):
+    rows = 1_000_000
+    frame = xs.SharedValue(pd.DataFrame({"x": np.arange(rows), "y": np.ones(rows)}))
+    table = xs.SharedValue(pa.table({"x": np.arange(rows)}))
+
+    def look(df):
+        before = pa.total_allocated_bytes()
+        column = frame.value["x"].to_numpy()
+        where = table.value["x"].chunk(0).buffers()[1].address
+        ranges = []
+        with open("/proc/self/maps") as maps:  # noqa: PTH123
+            for line in maps:
+                if "xshards-value" in line:
+                    ranges.append([int(x, 16) for x in line.split()[0].split("-")])
+        inside = [
+            any(begin <= address < end for begin, end in ranges)
+            for address in (column.__array_interface__["data"][0], where)
+        ]
+        return inside, column.flags.writeable, pa.total_allocated_bytes() - before
+
+    mapped = shards.transform_shard(look, workers=workers)
+    assert mapped.collect() == [([True, True], False, 0)] * 6
+
+
 def test_it_outlives_its_name(shards):
     """The plan that uses it keeps it, and nothing else does."""
     gc.collect()

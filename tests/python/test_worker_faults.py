@@ -141,7 +141,6 @@ def test_random_kills():
         for process in psutil.Process().children(recursive=True)
         if process.pid in {*context._dispatcher.pids, *kills}
     ]
-    assert len(processes) == len(context._dispatcher.pids)
     xs.stop()
     assert psutil.wait_procs(processes, timeout=10)[1] == []
 
@@ -279,6 +278,25 @@ def test_multiprocessing_in_functions(numbers):
     assert numbers.transform_shard(nested).collect() == [6, 15, 24]
 
 
+def test_functions_that_use_the_package(numbers):
+    def nested(df):
+        return xs.from_pandas(df, 2).transform_shard(len).collect()
+
+    one = numbers.repartition(1)
+    assert one.transform_shard(nested).collect() == [[5, 5]]
+    [worker] = one.transform_shard(lambda df: os.getpid()).collect()
+    context = xs.context.default_context()
+    strays = [
+        process
+        for pid in context._dispatcher.pids
+        for process in psutil.Process(pid).children(recursive=True)
+    ]
+    assert worker in context._dispatcher.pids
+    assert len(strays) >= 3  # its own fork server and workers
+    context.close()
+    assert psutil.wait_procs(strays, timeout=10)[1] == []
+
+
 def test_signal_handlers_threads_and_directories_of_functions(numbers, tmp_path):
     def meddle(df):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1):
@@ -328,13 +346,21 @@ def test_workers_that_cannot_start_at_all(own_context, monkeypatch):
         shards.transform_shard(len).collect()
 
 
-def test_stop_cancels_what_runs(own_context):
+def print_forever(df):
+    while True:
+        print("x" * 1000)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda df: time.sleep(60), print_forever], ids=["sleep", "print"]
+)
+def test_stop_cancels_what_runs(own_context, function, capsys):
     shards = xs.from_pandas(pd.DataFrame({"a": range(4)}), 4)
     errors = []
 
     def run():
         try:
-            shards.transform_shard(lambda df: time.sleep(60)).collect()
+            shards.transform_shard(function).collect()
         except xs.XShardsError as error:
             errors.append(error)
 
