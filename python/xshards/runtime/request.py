@@ -28,7 +28,7 @@ class Item:
     """One fragment to run."""
 
     index: int
-    fragment: pickle.PickleBuffer | bytearray
+    fragment: pickle.PickleBuffer | memoryview
     #: (kind, size) of each segment.
     segments: list[tuple[int, int]]
 
@@ -43,7 +43,7 @@ class Request:
 
     items: list[Item]
     #: Pickles of the functions this worker has not had yet, by hash.
-    functions: Mapping[str, bytes | bytearray]
+    functions: Mapping[str, pickle.PickleBuffer | memoryview]
     #: Names and sizes of the shared values it has not had yet.
     values: list[tuple[str, int]]
     #: Drop functions and values sent before: the parent counts on none of them.

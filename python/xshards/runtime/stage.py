@@ -16,7 +16,7 @@ import pyarrow as pa
 from xshards.errors import XShardsWorkerError
 from xshards.runtime.assignment import Assignment
 from xshards.runtime.channel import wait_readable
-from xshards.runtime.functions import PackedTask, find_packed, load_error
+from xshards.runtime.functions import find_packed, load_error
 from xshards.runtime.output import log_levels
 from xshards.runtime.pool import Worker, WorkerPool
 from xshards.runtime.request import Item, Request, Surroundings
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from xshards.runtime.output import OutputEnd
+    from xshards.runtime.values import SharedSegment
 
 __all__ = ["Encode", "Finish", "Stage"]
 
@@ -168,44 +169,33 @@ class Stage:
         if not fragments:
             return
         encoded = [self._encoded.pop(index) for index in fragments]
-        packed = [task for name in functions if (task := find_packed(name))]
-        new_values = {
-            segment.name: segment
-            for task in packed
-            for segment in task.segments
-            if segment.name not in worker.values
-        }
-        _check_open(packed)
-        changed = worker.surroundings != self._surroundings
+        values = [v for v in _values_of(functions) if v.name not in worker.values]
+        items = [
+            Item(index, pickle.PickleBuffer(content), _without_descriptors(segments))
+            for index, (content, segments, _) in zip(fragments, encoded, strict=True)
+        ]
         request = Request(
-            items=[
-                Item(
-                    index,
-                    pickle.PickleBuffer(content),
-                    [(kind, size) for kind, _, size in segments],
-                )
-                for index, (content, segments, _) in zip(
-                    fragments, encoded, strict=True
-                )
-            ],
+            items=items,
             functions={
-                name: pickled.to_pybytes() for name, pickled in functions.items()
+                name: pickle.PickleBuffer(pickled)
+                for name, pickled in functions.items()
             },
-            values=[(segment.name, segment.size) for segment in new_values.values()],
+            values=[(value.name, value.size) for value in values],
             forget=forget,
-            surroundings=self._surroundings if changed else None,
+            surroundings=None
+            if worker.surroundings == self._surroundings
+            else self._surroundings,
             call_on_empty=self._call_on_empty,
         )
         assignment = Assignment(fragments)
         worker.queue.append(assignment)
         worker.functions.update(functions)
-        worker.values.update({name: ref(value) for name, value in new_values.items()})
+        worker.values.update({value.name: ref(value) for value in values})
         worker.surroundings = self._surroundings
-        descriptors = [
-            assignment.fileno(),
-            *(fd for _, segments, _ in encoded for _, fd, _ in segments),
-            *(segment.fileno() for segment in new_values.values()),
-        ]
+        descriptors = [assignment.fileno()]
+        for _, segments, _ in encoded:
+            descriptors += [descriptor for _, descriptor, _ in segments]
+        descriptors += [value.fileno() for value in values]
         # A worker that died while idle shows on the next receive.
         with contextlib.suppress(*_SEND_ERRORS):
             worker.channel.send(request, descriptors)
@@ -353,8 +343,16 @@ def _must_forget(worker: Worker) -> bool:
     return given_up or len(worker.functions) >= _KEPT_FUNCTIONS
 
 
-def _check_open(packed: Iterable[PackedTask]) -> None:
-    for task in packed:
-        if any(segment.closed for segment in task.segments):
+def _without_descriptors(segments: Segments) -> list[tuple[int, int]]:
+    return [(kind, size) for kind, _, size in segments]
+
+
+def _values_of(functions: Iterable[str]) -> list[SharedSegment]:
+    """Give the shared values that functions use."""
+    values: dict[str, SharedSegment] = {}
+    for task in filter(None, map(find_packed, functions)):
+        if any(value.closed for value in task.segments):
             msg = f"{task.name} uses a SharedValue that was unpersisted"
             raise XShardsWorkerError(msg)
+        values |= {value.name: value for value in task.segments}
+    return list(values.values())
