@@ -2,6 +2,8 @@
 """Which fragment runs on which worker, and when."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -159,3 +161,17 @@ def test_stages_from_two_threads_take_turns():
     for thread in threads:
         thread.join()
     assert results == {0: list(range(6)), 100: list(range(100, 106))}
+
+
+def test_more_partitions_than_open_files_are_usual():
+    code = """
+import resource
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+import pandas as pd, xshards as xs
+xs.init(cores=2)
+shards = xs.from_pandas(pd.DataFrame({"a": range(300)}), 300)
+mapped = shards.transform_shard(lambda t: t, format="arrow").cache()
+assert list(mapped.to_pandas()["a"]) == list(range(300))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

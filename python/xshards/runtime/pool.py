@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import weakref
@@ -36,6 +37,7 @@ __all__ = ["Worker", "WorkerPool"]
 
 _SERVER_ATTEMPTS = 2
 _EXIT_SECONDS = 1.0
+_OPEN_FILES = 1 << 17
 _SPAWN_CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from xshards.runtime.forkserver import spawned; spawned()"
@@ -76,6 +78,7 @@ class WorkerPool:
         self._server: ForkServer | None = None
         self._spawning = False
         _pools.add(self)
+        _allow_many_files()
 
     @property
     def pids(self) -> list[int]:
@@ -239,6 +242,19 @@ class WorkerPool:
         if self._server is None:
             self._server = ForkServer(self._settings.threads, modules)
         return self._server
+
+
+def _allow_many_files() -> None:
+    """Raise the limit of open files as far as this process may.
+
+    Every partition in shared memory is an open file, and the usual limit of 1,024 is
+    for programs that would use select().
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 _pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
