@@ -39,6 +39,18 @@ def test_large_buffers():
     np.testing.assert_array_equal(received, array)
 
 
+def test_both_ends_count_what_went_through():
+    left, right = Channel.pair()
+    for message in ("short", b"x" * 100_000):
+        sender = threading.Thread(target=left.send, args=(message,))
+        sender.start()
+        right.receive()
+        sender.join()
+    assert left.num_bytes == right.num_bytes > 100_000
+    left.close()
+    right.close()
+
+
 @pytest.mark.parametrize("count", [1, 250, 251, 600])
 def test_descriptors(count):
     read_end, write_end = os.pipe()

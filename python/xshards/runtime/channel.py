@@ -126,6 +126,7 @@ class Channel:
         sent = self.socket.sendmsg([content], ancillary)
         if sent < len(content):
             self.socket.sendall(memoryview(content)[sent:])
+        self.num_bytes += len(content)
 
     def _read(self, size: int) -> bytearray:
         data = bytearray(size)
@@ -149,6 +150,7 @@ class Channel:
             raise EOFError from None
         if not data:
             raise EOFError
+        self.num_bytes += len(data)
         received = array.array("i")
         for level, kind, content in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
