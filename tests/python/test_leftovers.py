@@ -76,6 +76,8 @@ KILLS = {
     "SIGKILL while a stage runs": "begin(); tell('ready'); input()",
     "SIGTERM while a stage runs": "begin(); tell('ready'); input()",
     "SIGHUP while a stage runs": "begin(); tell('ready'); input()",
+    "SIGINT while a stage runs": "begin(); tell('ready'); input()",
+    "SIGINT in a stage": "tell('ready'); shards.transform_shard(sleep).collect()",
 }
 
 
