@@ -212,6 +212,10 @@ XSHARDS_EXPORT std::string Describe(const PlanNode& node);
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> OutputSchema(
     const PlanNode& plan);
 
+/// Whether a plan can give nothing but Tables, as far as that is known without running:
+/// Python functions, and existing data of no schema, may give anything.
+XSHARDS_EXPORT bool GivesTables(const PlanNode& plan);
+
 /// Write out a Project with keep_input against its input's schema.
 XSHARDS_EXPORT arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
                                                         const arrow::Schema& input);

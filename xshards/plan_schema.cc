@@ -294,6 +294,25 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   }
 }
 
+bool GivesTables(const PlanNode& plan) {
+  switch (plan.kind()) {
+    case NodeKind::kLiteral:
+      return plan.as<LiteralNode>().schema != nullptr;
+    case NodeKind::kMapPython:
+      return false;
+    case NodeKind::kCache: {
+      const auto filled = plan.as<CacheNode>().cell->Get();
+      if (filled) return KindsOf(*filled) == std::set{PayloadKind::kTable};
+      return GivesTables(*plan.inputs[0]);
+    }
+    case NodeKind::kUnion:
+      return std::all_of(plan.inputs.begin(), plan.inputs.end(),
+                         [](const Plan& input) { return GivesTables(*input); });
+    default:
+      return true;  // the others work on rows
+  }
+}
+
 int NumPartitions(const PlanNode& plan) {
   switch (plan.kind()) {
     case NodeKind::kScan:

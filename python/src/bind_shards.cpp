@@ -243,6 +243,7 @@ void BindShards(py::module_& module) {
       .def("is_cached", &XShards::is_cached)
       .def("known_schema",
            [](const XShards& self) { return Unwrap(OutputSchema(*self.plan())); })
+      .def("gives_tables", [](const XShards& self) { return GivesTables(*self.plan()); })
       .def("known_num_partitions",
            [](const XShards& self) { return NumPartitions(*self.plan()); });
   BindActions(shards);

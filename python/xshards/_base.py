@@ -70,7 +70,7 @@ class Base:
 
     def _kinds(self) -> set[str]:
         """Tell what the shards hold, running the plan if only that tells."""
-        if self._core.known_schema() is not None:
+        if self._core.gives_tables():
             return {"Table"}
         kinds, _ = self._run(self._core.contents)
         return set(kinds)

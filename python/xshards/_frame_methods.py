@@ -183,6 +183,12 @@ class FrameMethods(Exports):
                     )
                     raise XShardsTypeError(msg)
         else:
+            if value is None or not pd.api.types.is_scalar(value):
+                kind = type(value).__name__
+                msg = (
+                    f"fillna takes a constant, or a dict of them by column, got {kind}"
+                )
+                raise XShardsTypeError(msg)
             wanted = {
                 field.name: value for field in schema if _can_fill(field.type, value)
             }
@@ -253,11 +259,11 @@ class FrameMethods(Exports):
         if not names:
             msg = f"there is no numeric column to describe among {schema.names}"
             raise XShardsValueError(msg)
-        moments = self._aggregate(
-            {name: list(_summary.MOMENTS) for name in names},
-        )
-        values = self.select(names).to_arrow()
-        return _summary.describe(names, moments, values)
+        found = self._aggregate({name: list(_summary.MOMENTS) for name in names})
+        columns = {name: _summary.moments(found, name) for name in names}
+        for name, column in columns.items():
+            column |= _summary.quartiles(self.select([name]), column)
+        return _summary.table(columns)
 
     def max_values(self, column: str) -> Any:
         """Give the largest value of a column.

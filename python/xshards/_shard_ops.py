@@ -110,7 +110,7 @@ class ShardOps(RowOps, Actions):
         >>> xs.partition(np.zeros((5, 2)), 2).count()
         5
         """
-        if self._core.known_schema() is not None:
+        if self._core.gives_tables():
             return super().count()
         kinds, rows = self._run(self._core.contents)
         if kinds == ["Table"]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xshards import _core
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.runtime.convert import to_payload, to_value
 
@@ -39,10 +40,41 @@ def take_item(
     partition: int, payloads: list[Payload], info: FrameInfo | None, key: Any
 ) -> list[Payload]:
     """Give ``shard[key]`` for every shard."""
-    return [
-        to_payload(_item(value, key, partition), info)
-        for value in values_of(payloads, info)
-    ]
+    items = []
+    for payload in payloads:
+        item = _part(payload, key)
+        if item is None:
+            value = to_value(payload, "pandas", info)
+            item = to_payload(_item(value, key, partition), info)
+        items.append(item)
+    return items
+
+
+def _part(payload: Payload, key: Any) -> Payload | None:
+    """Give a part of nested arrays without reading them; None if it is no part."""
+    if payload.kind != "Tensors":
+        return None
+    leaves, text = payload.tensors()
+    structure = json.loads(text)
+    if structure == 0:
+        return None
+    kind, parts, *keys = structure
+    names = keys[0] if kind == "dict" else list(range(len(parts)))
+    if type(key) not in (int, str) or key not in names:
+        return None
+    position = names.index(key)
+    begin = sum(_count_leaves(part) for part in parts[:position])
+    count = _count_leaves(parts[position])
+    chosen = leaves[begin : begin + count]
+    if not chosen:
+        return None
+    return _core.Payload.from_tensors(chosen, json.dumps(parts[position]))
+
+
+def _count_leaves(structure: Any) -> int:
+    if structure == 0:
+        return 1
+    return sum(_count_leaves(part) for part in structure[1])
 
 
 def _item(value: Any, key: Any, partition: int) -> Any:

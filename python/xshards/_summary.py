@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from xshards._quantiles import quantiles
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MOMENTS", "describe", "is_number"]
+__all__ = ["MOMENTS", "is_number", "moments", "quartiles", "table"]
 
 #: What one pass of the engine gives for a summary.
 MOMENTS = ("count", "mean", "std", "min", "max")
@@ -24,29 +27,24 @@ def is_number(column: pa.DataType) -> bool:
     return bool(pa.types.is_integer(column) or pa.types.is_floating(column))
 
 
-def describe(
-    names: list[str], moments: Mapping[str, Any], values: pa.Table
-) -> pd.DataFrame:
-    """Put a summary together: moments from the engine, exact quartiles from values."""
-    columns = {}
-    for name in names:
-        column = {
-            function: _number(moments[f"{function}({name})"]) for function in MOMENTS
-        }
-        column |= _quartiles(values.column(name))
-        columns[name] = column
+def moments(found: Mapping[str, Any], name: str) -> dict[str, float]:
+    """Pick one column's moments out of what the engine found."""
+    values = {function: found[f"{function}({name})"] for function in MOMENTS}
+    return {
+        function: math.nan if pd.isna(value) else float(value)
+        for function, value in values.items()
+    }
+
+
+def quartiles(column: Any, known: Mapping[str, float]) -> dict[str, float]:
+    """Find the quartiles of shards of one column whose moments are known."""
+    count = int(known["count"])
+    wanted = list(_QUARTILES.values())
+    found = quantiles(column, wanted, count, known["min"], known["max"])
+    return dict(zip(_QUARTILES, found, strict=True))
+
+
+def table(columns: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Put the summaries of columns side by side."""
     order = ["count", "mean", "std", "min", *_QUARTILES, "max"]
     return pd.DataFrame(columns, index=order, dtype=np.float64)
-
-
-def _number(value: Any) -> float:
-    return float("nan") if pd.isna(value) else float(value)
-
-
-def _quartiles(column: pa.ChunkedArray) -> dict[str, float]:
-    numbers = column.drop_null().to_numpy().astype(np.float64)
-    numbers = numbers[~np.isnan(numbers)]
-    if len(numbers) == 0:
-        return dict.fromkeys(_QUARTILES, float("nan"))
-    found = np.quantile(numbers, list(_QUARTILES.values()), overwrite_input=True)
-    return dict(zip(_QUARTILES, map(float, found), strict=True))

@@ -74,15 +74,12 @@ class StringIndex:
     def __repr__(self) -> str:
         return f"StringIndex({self.col_name!r}, {len(self)} values)"
 
-    def _encode(self) -> Expression:
+    def _encode(self, column: pa.DataType) -> Expression:
         """Give the number of the column's value; 0 for a value it does not have."""
         if not self._mapping:
             return lit(pa.scalar(0, pa.int64()))
         ordered = sorted(self._mapping, key=lambda value: self._mapping[value])
-        values = pa.array(ordered)
-        if pa.types.is_string(values.type):
-            values = values.cast(pa.large_string())
-        place = Expression(col(self.col_name)._core.index_in(values))
+        place = Expression(col(self.col_name)._core.index_in(_typed(ordered, column)))
         number = place.cast(pa.int64()) + 1
         return number.call("coalesce", pa.scalar(0, pa.int64()))
 
@@ -128,12 +125,15 @@ class StringIndexer:
         """Replace the columns by the numbers of their values."""
         _check_shards(shards, self._columns)
         learnt = _learnt(self.indices_, self)
+        schema = shards.schema
         result = shards
         for name in self._columns:
             if name not in learnt:
                 msg = f"this StringIndexer has not learnt column {name!r}: fit it again"
                 raise XShardsRuntimeError(msg)
-            result = result.with_column(name, learnt[name]._encode())
+            result = result.with_column(
+                name, learnt[name]._encode(schema.field(name).type)
+            )
         return result
 
     def fit_transform(self, shards: XShards) -> XShards:
@@ -375,6 +375,18 @@ def _index_of(shards: XShards, name: str) -> StringIndex:
     ordered = counts.sort_values(["count(1)", name], ascending=[False, True])
     values = ordered[name].tolist()
     return StringIndex({value: i for i, value in enumerate(values, 1)}, name)
+
+
+def _typed(values: list[Any], column: pa.DataType) -> pa.Array:
+    """Give values the type of the column they are looked for in, if they fit it."""
+    if pa.types.is_dictionary(column):
+        column = column.value_type
+    try:
+        return pa.array(values, type=column)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        array = pa.array(values)
+        text = pa.types.is_string(array.type)
+        return array.cast(pa.large_string()) if text else array
 
 
 def _as_columns(what: str, columns: str | Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shard_values import assert_equal, shards_of
 
 import xshards as xs
+from xshards import _quantiles
 
 
 @pytest.fixture
@@ -91,6 +92,9 @@ def test_mistakes_with_missing_values_are_named(shards):
         shards.fillna({"zz": 1})
     with pytest.raises(TypeError, match="column 'i' of int64 cannot hold 'x'"):
         shards.fillna({"i": "x"})
+    for wrong in (None, [1, 2], np.zeros(2)):
+        with pytest.raises(TypeError, match="fillna takes a constant, or a dict"):
+            shards.fillna(wrong)
     with pytest.raises(KeyError, match="no column 'zz'"):
         shards.dropna(subset="zz")
     with pytest.raises(ValueError, match="how must be 'any' or 'all', got 'some'"):
@@ -107,6 +111,46 @@ def test_describe_agrees_with_pandas(df, count):
     assert_same(
         xs.from_pandas(df, count).describe(), df[["n", "i", "f"]].describe(), rtol=1e-9
     )
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_quartiles_of_large_columns_are_exact(df, count):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_quantiles, "GATHERED_VALUES", 0)
+        patch.setattr(_quantiles, "_BUCKETS", 3)
+        actual = xs.from_pandas(df, count).describe()
+    assert_same(actual, df[["n", "i", "f"]].describe(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, np.inf, 2.0, 4.0, -1e308], [1, 2, 4]),
+        ([1.0, -np.inf, 2.0, 4.0, 0.0], [0, 1, 2]),
+        ([1.0, 1e308, 2.0, 4.0, -1e308], [1, 2, 4]),
+        ([np.inf] * 5, [np.inf, np.inf, np.inf]),
+    ],
+)
+def test_quartiles_with_extremes(values, expected, monkeypatch):
+    monkeypatch.setattr(_quantiles, "GATHERED_VALUES", 0)
+    found = xs.from_pandas(pd.DataFrame({"a": values}), 2).describe()["a"]
+    assert found[["25%", "50%", "75%"]].tolist() == expected
+
+
+def test_large_columns_are_not_gathered(monkeypatch):
+    monkeypatch.setattr(_quantiles, "GATHERED_VALUES", 1000)
+    sizes = []
+    gathered = _quantiles._gathered
+
+    def watch(shards, name):
+        values = gathered(shards, name)
+        sizes.append(len(values))
+        return values
+
+    monkeypatch.setattr(_quantiles, "_gathered", watch)
+    df = pd.DataFrame({"a": np.random.default_rng(3).normal(size=50_000)})
+    assert_same(xs.from_pandas(df, 3).describe(), df.describe(), rtol=1e-12)
+    assert max(sizes) < 1000
 
 
 def test_describe_of_nothing_and_one_row():

@@ -462,3 +462,35 @@ def test_repr_shows_what_shards_hold():
     assert repr(xs.partition([1, 2], 2)) == "XShards: 2 partitions\n  Python objects"
     assert "Python objects" in xs.partition([1, 2], 2)._repr_html_()
     assert repr(shards_of([1])).endswith("known once it has run")
+
+
+# frames
+
+
+@given(frames(), st.integers(1, 5), st.integers(0, 6))
+@settings(max_examples=20)
+def test_frames_have_what_all_shards_have(df, count, n):
+    shards = xs.from_pandas(df, count)
+    parts = [
+        df.iloc[rows].reset_index(drop=True)
+        for rows in np.array_split(np.arange(len(df)), count)
+    ]
+    assert_equal(shards.take(n), parts[:n])
+    assert_equal(shards.first(), parts[0])
+    assert len(shards) == len(df)
+    later = shards.transform_shard(lambda frame: frame)
+    assert len(later) == len(df)
+    assert_equal(later.union(shards).take(1), parts[:1])
+    assert later.split() == [later]
+    assert_equal(shards.zip(shards["n"]).split()[1].collect(), [p["n"] for p in parts])
+
+
+def test_rows_below_a_function_stay_lazy():
+    def fail(_):
+        raise AssertionError("ran")
+
+    shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), 2).transform_shard(fail)
+    later = shards.filter(xs.col("a") > 1)["a"].repartition(3)
+    assert later.num_partitions() == 3
+    with pytest.raises(AssertionError, match="ran"):
+        later.collect()

@@ -48,6 +48,32 @@ def test_indexer_of_nothing_gives_zeros():
     assert str(found["s"].dtype) == "int64"
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([5, 3, 5], np.int8),
+        np.array([2**63, 1, 2**63], np.uint64),
+        np.array([0.5, -1.0, 0.5]),
+        np.array([0.5, -1.0, 0.5], np.float32),
+        np.array([True, False, True]),
+        np.array(["2024-01-02", "2020-01-01", "2024-01-02"], "M8[ns]"),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_indexer_of_values_of_any_type(values):
+    shards = xs.from_pandas(pd.DataFrame({"v": values}), 2)
+    indexer = StringIndexer("v")
+    assert indexer.fit_transform(shards).to_pandas()["v"].tolist() == [1, 2, 1]
+    again = StringIndexer.from_dict(indexer.to_dict())
+    assert again.transform(shards).to_pandas()["v"].tolist() == [1, 2, 1]
+
+
+def test_values_of_another_kind_are_not_found():
+    shards = xs.from_pandas(pd.DataFrame({"v": [1, 2]}))
+    indexer = StringIndexer.from_dict({"v": {"1": 1, "x": 2}})
+    assert indexer.transform(shards).to_pandas()["v"].tolist() == [0, 0]
+
+
 def test_indexer_of_categories():
     df = pd.DataFrame({"s": pd.Series(["y", "x", "y"], dtype="category")})
     found = StringIndexer("s").fit_transform(xs.from_pandas(df, 2)).to_pandas()

@@ -30,5 +30,25 @@ TEST(Plan, DescribesEachNodeInOneLine) {
             "MapNative <unregistered: stays in this process>");
 }
 
+TEST(Plan, TellsWhetherItGivesTables) {
+  const auto rows = testing::Numbered(2);
+  const auto table = Partition::FromPayload(Payload::Table(rows->schema(), {rows}));
+  ASSERT_OK_AND_ASSIGN(auto object, Payload::Object(arrow::Buffer::FromString("x"), {}));
+  const auto tables = MakeNode(LiteralNode{rows->schema(), {table}});
+  const auto objects = MakeNode(LiteralNode{nullptr, {Partition::FromPayload(object)}});
+  const auto mapped = MakeNode(MapPythonNode{}, {tables});
+  EXPECT_TRUE(GivesTables(*tables));
+  EXPECT_FALSE(GivesTables(*objects));
+  EXPECT_FALSE(GivesTables(*mapped));
+  EXPECT_TRUE(GivesTables(*MakeNode(FilterNode{lit(true)}, {mapped})));
+  EXPECT_TRUE(GivesTables(*MakeNode(UnionNode{}, {tables, tables})));
+  EXPECT_FALSE(GivesTables(*MakeNode(UnionNode{}, {tables, mapped})));
+  const auto cache = std::make_shared<CacheCell>();
+  const auto cached = MakeNode(CacheNode{cache}, {mapped});
+  EXPECT_FALSE(GivesTables(*cached));
+  cache->Set({table});
+  EXPECT_TRUE(GivesTables(*cached));
+}
+
 }  // namespace
 }  // namespace xshards
