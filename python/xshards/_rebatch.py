@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+
+
 @dataclass(frozen=True)
 class Layout:
     """What nested arrays have in common, whatever their number of rows."""
@@ -132,9 +135,15 @@ def items_to_table(
     values = [to_value(payload, "pandas", info) for payload in payloads]
     if flatten:
         values = [item for value in values for item in value]
-    pickled = [cloudpickle.dumps(value, protocol=5) for value in values]
-    items = pa.array(pickled, type=pa.large_binary())
+    items = pa.array(map(_pickled, values), type=pa.large_binary())
     return [_core.Payload.from_table(pa.table({"item": items}))]
+
+
+def _pickled(value: Any) -> bytes:
+    # For plain values pickle does the same, several times as fast.
+    dumps = pickle.dumps if type(value) in _PLAIN else cloudpickle.dumps
+    content: bytes = dumps(value, protocol=5)
+    return content
 
 
 def items_from_table(
@@ -144,8 +153,8 @@ def items_from_table(
 ) -> list[_core.Payload]:
     """Make shards of rows again or, where lists were flattened, one list of all."""
     values: list[Any] = [
-        pickle.loads(item.as_buffer())
+        pickle.loads(item)
         for payload in payloads
-        for item in payload.table().column("item")
+        for item in payload.table().column("item").to_pylist()
     ]
     return [to_payload(value) for value in ([values] if flatten else values)]
