@@ -20,7 +20,7 @@ namespace xshards {
 namespace {
 
 // Below this a single batch of ordinary columns does not fit.
-constexpr int64_t kMinMemoryBytes = 16LL << 20;
+constexpr int64_t kMinMemoryBytes = 16'000'000;
 
 int UsableCores() {
   cpu_set_t set;
@@ -55,7 +55,7 @@ arrow::Status ContextOptions::Validate() const {
     return arrow::Status::Invalid("cores must be at least 1 (or 0 for all), got ", cores);
   }
   if (memory_bytes != 0 && memory_bytes < kMinMemoryBytes) {
-    return arrow::Status::Invalid("memory must be at least ", kMinMemoryBytes >> 20,
+    return arrow::Status::Invalid("memory must be at least ", kMinMemoryBytes / 1000000,
                                   " MB, enough for one batch on each core; got ",
                                   memory_bytes, " bytes");
   }
