@@ -54,9 +54,9 @@ int64_t RowBytes(const arrow::Array& column) {
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
     const ArrayReference& reference, const std::shared_ptr<arrow::DataType>& type) {
   arrow::BufferVector buffers;
-  for (const auto& [segment, range] : reference.buffers) {
+  for (const auto& [present, segment, range] : reference.buffers) {
     if (segment == nullptr) {
-      buffers.push_back(nullptr);
+      buffers.push_back(present ? std::make_shared<arrow::Buffer>("") : nullptr);
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(auto mapping, Segment::Map(segment));
@@ -125,10 +125,12 @@ arrow::Result<ArrayReference> Refer(const arrow::ArrayData& column,
       .length = column.length, .null_count = column.null_count, .offset = column.offset};
   for (const auto& buffer : column.buffers) {
     auto& place = reference.buffers.emplace_back();
-    if (buffer == nullptr) continue;
+    place.present = buffer != nullptr;
+    if (buffer == nullptr || buffer->size() == 0) continue;
     if (IsReferable(*buffer, memory)) {
       auto found = memory.Find(buffer->data(), buffer->size());
-      place = {.segment = std::move(found->segment),
+      place = {.present = true,
+               .segment = std::move(found->segment),
                .range = {.offset = found->offset, .length = buffer->size()}};
       continue;
     }

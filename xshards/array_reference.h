@@ -21,7 +21,8 @@ namespace xshards {
 /// passes on unchanged stays in the segment it came from.
 struct XSHARDS_EXPORT ArrayReference {
   struct Buffer {
-    std::shared_ptr<Segment> segment;  // nullptr: the array has no such buffer
+    bool present = false;              // the array has such a buffer
+    std::shared_ptr<Segment> segment;  // nullptr if it has no bytes
     Segment::Range range;
   };
 

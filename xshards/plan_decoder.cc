@@ -144,6 +144,7 @@ arrow::Result<ArrayReference> PlanDecoder::GetReference() {
   ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
   reference.buffers.resize(static_cast<size_t>(count));
   for (auto& buffer : reference.buffers) {
+    ARROW_RETURN_NOT_OK(bytes_.Get(&buffer.present));
     ARROW_RETURN_NOT_OK(GetRange(&buffer.segment, &buffer.range));
   }
   for (auto* parts : {&reference.children, &reference.dictionary}) {

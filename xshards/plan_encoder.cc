@@ -95,7 +95,10 @@ void PlanEncoder::PutReference(const ArrayReference& reference) {
   bytes_.Put(reference.null_count);
   bytes_.Put(reference.offset);
   bytes_.Put(static_cast<int64_t>(reference.buffers.size()));
-  for (const auto& [segment, range] : reference.buffers) PutRange(segment, range);
+  for (const auto& [present, segment, range] : reference.buffers) {
+    bytes_.Put(present);
+    PutRange(segment, range);
+  }
   for (const auto* parts : {&reference.children, &reference.dictionary}) {
     bytes_.Put(static_cast<int64_t>(parts->size()));
     for (const auto& part : *parts) PutReference(part);

@@ -44,11 +44,11 @@ arrow::Result<std::unique_ptr<FragmentWorker>> FragmentWorker::Make(
 arrow::Result<Encoded> FragmentWorker::Run(
     const std::shared_ptr<arrow::Buffer>& bytes,
     std::vector<std::shared_ptr<Segment>> segments) {
+  ARROW_ASSIGN_OR_RAISE(memory_, PrivateMemory::Map(segments));
   for (const auto& segment : segments) {
     const bool blank = segment->kind() == SegmentKind::kMemory && segment->size() == 0;
     if (blank) segments_->Offer(segment);
   }
-  ARROW_ASSIGN_OR_RAISE(memory_, PrivateMemory::Map(segments));
   auto result = RunInMemory(bytes, segments);
   segments_->WithdrawOffers();
   const auto mappings = std::move(*memory_).Release();

@@ -339,6 +339,14 @@ def test_arrays_and_objects_are_lent_and_passed_on():
         assert (other[1] == n).all()
 
 
+def test_columns_without_bytes_are_passed_on():
+    empty = pd.DataFrame({"s": pd.Series([""] * 1000, dtype="str")})
+    shards = run(xs.from_pandas(empty, 2).transform_shard(lambda df: df.copy()))
+    passed = run(shards.transform_shard(lambda df: df))
+    assert written() < 1000
+    assert_same(passed.transform_shard(lambda df: df).to_pandas(), empty)
+
+
 def test_references_survive_the_shards_they_point_into(shared, frame, context):
     run(shared)
     passed = run(shared.transform_shard(lambda df: df[["i", "f"]]))
