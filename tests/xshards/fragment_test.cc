@@ -69,7 +69,7 @@ TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
 TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
   auto& pool = *context_->storage().segments;
   ASSERT_OK_AND_ASSIGN(auto input, pool.Create(SegmentKind::kMemory));
-  ASSERT_OK(input->Append(*Numbered(10)));
+  ASSERT_OK(input->Append(*Numbered(10000)));
   ASSERT_OK_AND_ASSIGN(auto blank, pool.Create(SegmentKind::kMemory));
   for (const auto& segment : {input, blank}) segment->Lend();
 
@@ -77,7 +77,7 @@ TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
   ASSERT_OK_AND_ASSIGN(auto theirs,
                        Segment::Adopt(SegmentKind::kMemory, dup(blank->fd()), 0));
   pool.Offer(theirs);
-  Fragment fragment{.root = NumberedLeaf(10), .sink = {.storage = Storage::kShared}};
+  Fragment fragment{.root = NumberedLeaf(10000), .sink = {.storage = Storage::kShared}};
   ASSERT_OK_AND_ASSIGN(auto result, Run(fragment));
   pool.WithdrawOffers();
   ASSERT_OK_AND_ASSIGN(
@@ -90,7 +90,7 @@ TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
                                                 context_->storage()));
   EXPECT_EQ(blank->size(), theirs->size());
   EXPECT_EQ(again.store->blocks()[0].segment, blank);
-  EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10)));
+  EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10000)));
   // The input is never used again; what was written is, once nobody reads it.
   result = {};
   theirs.reset();

@@ -84,13 +84,19 @@ TEST(PrivateMemory, LendsBuffersOfItsOwnAsLongAsTheyLive) {
 
 TEST(PrivateMemory, TellsWhichMappingsOutliveIt) {
   PrivateSegment input(*Numbered(kRows));
-  std::vector<std::shared_ptr<Segment>> segments = {input.segment()};
-  ASSERT_OK_AND_ASSIGN(auto memory, PrivateMemory::Map(segments));
-  auto loan = memory->Lend(reinterpret_cast<uint8_t*>(input.Values<int64_t>(0)), 8);
-  ASSERT_TRUE(loan.has_value());
-  auto mappings = std::move(*memory).Release();
-  ASSERT_EQ(mappings.size(), 1);
-  EXPECT_FALSE(mappings[0].expired());
+  for (const bool kept : {false, true}) {
+    ASSERT_OK_AND_ASSIGN(
+        auto segment, Segment::Adopt(SegmentKind::kMemory, dup(input.segment()->fd()),
+                                     input.segment()->size(), SegmentMapping::kPrivate));
+    ASSERT_OK_AND_ASSIGN(auto memory, PrivateMemory::Map(std::vector{segment}));
+    const uint8_t* data = Segment::Map(segment).ValueOrDie()->data();
+    auto loan = memory->Lend(data, 8);
+    ASSERT_TRUE(loan.has_value());
+    if (!kept) loan.reset();
+    auto mappings = std::move(*memory).Release();
+    ASSERT_EQ(mappings.size(), 1);
+    EXPECT_EQ(mappings[0].expired(), !kept);
+  }
 }
 
 TEST(PrivateMemory, LeavesOutWhatIsEmptyOrOnDisk) {
