@@ -250,7 +250,7 @@ class Stage:
                 worker.functions.clear()
                 worker.values.clear()
                 worker.surroundings = None
-                _assignment_of(worker, index).report(index)
+                self._report(worker, index)
                 raise load_error(pickled, text, index)
 
     def _take(
@@ -265,13 +265,18 @@ class Stage:
             for (kind, size), descriptor in zip(kinds, descriptors, strict=False)
         ]
         del descriptors[: len(kinds)]
-        _assignment_of(worker, index).report(index)
+        self._report(worker, index)
         self._finish(index, pa.py_buffer(content), segments)
         if skipped:
             self.skipped.add(index)
         before = seconds if self._seconds is None else self._seconds
         self._seconds = 0.8 * before + 0.2 * seconds
         self._early_deaths = 0
+
+    def _report(self, worker: Worker, index: int) -> None:
+        for assignment in worker.queue:
+            if index in assignment:
+                assignment.report(index)
 
     def _close_done(self, worker: Worker) -> None:
         """Drop assignments that are done; the worker is idle if none is left."""
@@ -328,10 +333,6 @@ class Stage:
         self._workers.remove(worker)
         self._waiting.extendleft(reversed(lost))
         return culprit
-
-
-def _assignment_of(worker: Worker, index: int) -> Assignment:
-    return next(a for a in worker.queue if index in a)
 
 
 def _must_forget(worker: Worker) -> bool:
