@@ -204,7 +204,9 @@ class WorkerPool:
             theirs.close()
         output.close_worker_ends()
         if process is not None:
-            ours.send(self._settings)
+            # One that has ended already shows when its first result is awaited.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                ours.send(self._settings)
         return Worker(number, pid, ours, output, process)
 
     def _make_process(
