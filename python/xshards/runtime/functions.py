@@ -29,6 +29,7 @@ __all__ = [
     "Task",
     "check_own_names",
     "find_packed",
+    "is_importable",
     "keep_task",
     "load_error",
     "name_of",
@@ -108,7 +109,7 @@ def check_own_names(function: Callable[..., Any], given: Iterable[str]) -> None:
 def pack_task(task: Task) -> tuple[str, PackedTask]:
     """Pickle a task; returns its content hash and the pickle."""
     module = sys.modules.get(getattr(task.function, "__module__", None) or "")
-    by_value = module is not None and not _is_importable(module)
+    by_value = module is not None and not is_importable(module)
     if by_value:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -141,7 +142,8 @@ def keep_task(task: Task) -> tuple[str, PackedTask]:
     return name, packed
 
 
-def _is_importable(module: Any) -> bool:
+def is_importable(module: Any) -> bool:
+    """Tell whether a worker can import a module."""
     # A worker imports a module by name. One that was loaded from a file outside
     # sys.path, as test runners do, must travel by value. (importlib.util.find_spec
     # would answer from sys.modules.)

@@ -21,6 +21,8 @@ class Surroundings:
     module_path: tuple[str, ...]
     #: The levels of the loggers that have one; the root's is under "".
     log_levels: tuple[tuple[str, int], ...]
+    #: What to call first; see `worker_setup`.
+    setup: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from xshards.runtime.output import log_levels
 from xshards.runtime.pool import Worker, WorkerPool
 from xshards.runtime.request import Item, Request, Surroundings
 from xshards.runtime.server import module_path
+from xshards.runtime.shipping import worker_setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,6 +76,7 @@ class Stage:
             os.getcwd(),  # noqa: PTH109
             tuple(module_path()),
             log_levels(),
+            tuple(worker_setup),
         )
         self._waiting: deque[int] = deque()
         self._workers: list[Worker] = []  # those that have something to do

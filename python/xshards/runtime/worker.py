@@ -23,6 +23,7 @@ from xshards.runtime.assignment import claim
 from xshards.runtime.calling import Caller
 from xshards.runtime.functions import Task, pack_error
 from xshards.runtime.output import WorkerSide
+from xshards.runtime.shipping import set_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +138,7 @@ class _Worker:
             os.chdir(request.surroundings.directory)
             sys.path[:] = request.surroundings.module_path
             self._side.apply(request.surroundings.log_levels)
+            set_up(request.surroundings.setup)
         for name, pickled in request.functions.items():
             self._tasks[name] = pickle.loads(pickled)
 
