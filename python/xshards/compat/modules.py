@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of module paths that Orca scripts import from.
+
+Add a path here when its content is there: an `Alias` in the place of its `Planned`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MODULES", "ROOTS", "Alias", "Planned"]
+
+#: The packages that are ours where nobody else has them.
+ROOTS = ("zoo", "bigdl")
+
+
+@dataclass(frozen=True)
+class Alias:
+    """The public names of one of our modules; `renamed` adds or replaces some."""
+
+    target: str
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A module of a later version; `names` are what a star-import brings.
+
+    Every other name can be imported from it, too.
+    """
+
+    what: str
+    names: tuple[str, ...] = ()
+
+
+def _ours(module: str, **renamed: str) -> Alias:
+    return Alias(f"xshards.compat.{module}", renamed)
+
+
+_ESTIMATORS = "estimators"
+_IMAGES = "images"
+_LAYERS = "BigDL layers"
+_RAY = "shards on Ray"
+
+_METRICS = (
+    "Accuracy",
+    "SparseCategoricalAccuracy",
+    "CategoricalAccuracy",
+    "BinaryAccuracy",
+    "Top5Accuracy",
+    "AUC",
+    "MAE",
+    "MSE",
+    "BinaryCrossEntropy",
+    "CategoricalCrossEntropy",
+    "SparseCategoricalCrossEntropy",
+    "KLDivergence",
+    "Poisson",
+    "ROC",
+    "F1Score",
+    "Precision",
+    "Recall",
+    "PrecisionRecallCurve",
+    "CustomizedMetric",
+)
+_OPTIMIZERS = (
+    "SGD",
+    "Adagrad",
+    "LBFGS",
+    "Adadelta",
+    "Adam",
+    "ParallelAdam",
+    "Ftrl",
+    "Adamax",
+    "RMSprop",
+)
+_SCHEDULES = (
+    "Poly",
+    "Exponential",
+    "Step",
+    "Default",
+    "Plateau",
+    "Warmup",
+    "MultiStep",
+    "SequentialSchedule",
+)
+_TRIGGERS = ("EveryEpoch", "SeveralIteration")
+_BIGDL_OPTIM = (
+    *_OPTIMIZERS,
+    *_TRIGGERS,
+    "MaxEpoch",
+    "MaxIteration",
+    "MinLoss",
+    "MaxScore",
+    "TrainSummary",
+    "ValidationSummary",
+    "Optimizer",
+)
+_NNFRAMES = (
+    "NNEstimator",
+    "NNModel",
+    "NNClassifier",
+    "NNClassifierModel",
+    "NNImageReader",
+)
+_TFPARK = (
+    "TFDataset",
+    "TFOptimizer",
+    "TFPredictor",
+    "TFNet",
+    "TFEstimator",
+    "KerasModel",
+    "ZooOptimizer",
+    "GANEstimator",
+)
+_TORCH = ("TorchModel", "TorchLoss", "TorchOptim")
+_BIGDL_LAYERS = (
+    "Sequential",
+    "Linear",
+    "Model",
+    "Input",
+    "Reshape",
+    "ReLU",
+    "Tanh",
+    "Sigmoid",
+    "SoftMax",
+    "LogSoftMax",
+    "Dropout",
+    "View",
+    "LookupTable",
+    "SpatialConvolution",
+    "SpatialMaxPooling",
+    "SpatialAveragePooling",
+    "SpatialBatchNormalization",
+    "BatchNormalization",
+)
+_BIGDL_CRITERIONS = (
+    "MSECriterion",
+    "ClassNLLCriterion",
+    "CrossEntropyCriterion",
+    "BCECriterion",
+    "AbsCriterion",
+    "SmoothL1Criterion",
+)
+
+
+def _orca(root: str) -> dict[str, Alias | Planned]:
+    """List what is the same under ``zoo.orca`` and ``bigdl.orca``."""
+    learn = f"{root}.learn"
+    data = f"{root}.data"
+    images = f"{data}.image"
+    pytorch = f"{learn}.pytorch"
+    return {
+        data: _ours("data"),
+        f"{data}.shard": _ours("data"),
+        f"{data}.pandas": _ours("readers"),
+        f"{data}.pandas.preprocessing": _ours("readers"),
+        f"{data}.utils": _ours("data_utils"),
+        f"{data}.file": _ours("files"),
+        f"{data}.transformer": _ours("transformer"),
+        f"{data}.ray_xshards": Planned(_RAY, ("RayXShards",)),
+        f"{data}.elastic_search": Planned("search indexes", ("elastic_search",)),
+        f"{data}.tf": Planned(_ESTIMATORS),
+        f"{data}.tf.data": Planned(_ESTIMATORS, ("Dataset",)),
+        images: Planned(
+            _IMAGES, ("read_images", "write_mnist", "write_voc", "write_parquet")
+        ),
+        f"{images}.parquet_dataset": Planned(_IMAGES, ("ParquetDataset",)),
+        f"{images}.preprocessing": Planned(_IMAGES, ("read_images", "read_voc")),
+        f"{images}.utils": Planned(
+            _IMAGES, ("DType", "FeatureType", "SchemaField", "chunks")
+        ),
+        learn: Planned(_ESTIMATORS),
+        f"{learn}.metrics": Planned(_ESTIMATORS, _METRICS),
+        f"{learn}.utils": Planned(_ESTIMATORS),
+        f"{learn}.optimizers": Planned(_ESTIMATORS, _OPTIMIZERS),
+        f"{learn}.optimizers.schedule": Planned(_ESTIMATORS, _SCHEDULES),
+        f"{learn}.trigger": Planned(_ESTIMATORS, _TRIGGERS),
+        pytorch: Planned(_ESTIMATORS, ("Estimator", "TrainingOperator")),
+        f"{pytorch}.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{pytorch}.training_operator": Planned(_ESTIMATORS, ("TrainingOperator",)),
+        f"{pytorch}.pytorch_metrics": Planned(_ESTIMATORS, _METRICS),
+        f"{pytorch}.pytorch_pyspark_estimator": Planned(_ESTIMATORS),
+        f"{pytorch}.torch_runner": Planned(_ESTIMATORS, ("TorchRunner",)),
+        f"{pytorch}.utils": Planned(_ESTIMATORS, ("process_stats",)),
+        f"{pytorch}.callbacks": Planned(_ESTIMATORS, ("Callback", "MainCallback")),
+        f"{pytorch}.callbacks.base": Planned(_ESTIMATORS, ("Callback",)),
+        f"{pytorch}.callbacks.maincallback": Planned(_ESTIMATORS, ("MainCallback",)),
+        f"{pytorch}.callbacks.model_checkpoint": Planned(
+            _ESTIMATORS, ("ModelCheckpoint",)
+        ),
+        f"{pytorch}.callbacks.tensorboard": Planned(
+            _ESTIMATORS, ("TensorBoardCallback",)
+        ),
+        f"{learn}.tf": Planned(_ESTIMATORS),
+        f"{learn}.tf.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.tf2": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.tf2.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.tf2.pyspark_estimator": Planned(_ESTIMATORS),
+        f"{learn}.tf2.spark_runner": Planned(_ESTIMATORS, ("SparkRunner",)),
+        f"{learn}.mxnet": Planned(_ESTIMATORS, ("Estimator", "create_config")),
+        f"{learn}.mxnet.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.openvino": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.openvino.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.bigdl": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.bigdl.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.horovod": Planned(_ESTIMATORS, ("HorovodRayRunner",)),
+        f"{learn}.mpi": Planned(_ESTIMATORS, ("MPIEstimator",)),
+    }
+
+
+MODULES: dict[str, Alias | Planned] = {
+    # Analytics Zoo
+    "zoo": _ours("nncontext"),
+    "zoo.common": _ours("nncontext"),
+    "zoo.common.nncontext": _ours("nncontext"),
+    "zoo.orca": _ours("zoo_orca"),
+    "zoo.orca.common": _ours("zoo_orca"),
+    **_orca("zoo.orca"),
+    "zoo.pipeline": Planned(_ESTIMATORS),
+    "zoo.pipeline.api": Planned(_ESTIMATORS),
+    "zoo.pipeline.api.torch": Planned(_ESTIMATORS, _TORCH),
+    "zoo.pipeline.api.net": Planned(_ESTIMATORS, _TFPARK),
+    "zoo.pipeline.api.keras": Planned(_ESTIMATORS),
+    "zoo.pipeline.api.keras.metrics": Planned(_ESTIMATORS, _METRICS),
+    "zoo.pipeline.api.keras.optimizers": Planned(_ESTIMATORS, _OPTIMIZERS),
+    "zoo.pipeline.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+    "zoo.pipeline.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
+    "zoo.pipeline.inference": Planned(_ESTIMATORS, ("InferenceModel",)),
+    "zoo.tfpark": Planned(_ESTIMATORS, _TFPARK),
+    "zoo.feature": Planned(_ESTIMATORS),
+    "zoo.feature.common": Planned(_ESTIMATORS, ("FeatureSet",)),
+    "zoo.ray": Planned(_RAY, ("RayContext", "OrcaRayContext")),
+    # BigDL 2
+    "bigdl": _ours("nncontext"),
+    "bigdl.orca": _ours("bigdl_orca"),
+    "bigdl.orca.common": _ours("bigdl_orca"),
+    **_orca("bigdl.orca"),
+    "bigdl.orca.ray": Planned(_RAY, ("OrcaRayContext", "RayContext")),
+    "bigdl.orca.torch": Planned(_ESTIMATORS, _TORCH),
+    "bigdl.orca.tfpark": Planned(_ESTIMATORS, _TFPARK),
+    "bigdl.orca.inference": Planned(_ESTIMATORS, ("InferenceModel",)),
+    "bigdl.dllib": _ours("nncontext"),
+    "bigdl.dllib.nncontext": _ours("nncontext"),
+    "bigdl.dllib.utils": _ours("nncontext"),
+    "bigdl.dllib.utils.nncontext": _ours("nncontext"),
+    "bigdl.dllib.utils.common": _ours("nncontext"),
+    "bigdl.dllib.utils.file_utils": _ours("files"),
+    "bigdl.dllib.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
+    # BigDL before 2
+    "bigdl.nn": Planned(_LAYERS),
+    "bigdl.nn.layer": Planned(_LAYERS, _BIGDL_LAYERS),
+    "bigdl.nn.criterion": Planned(_LAYERS, _BIGDL_CRITERIONS),
+    "bigdl.optim": Planned(_ESTIMATORS),
+    "bigdl.optim.optimizer": Planned(_ESTIMATORS, _BIGDL_OPTIM),
+}
