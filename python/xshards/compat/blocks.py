@@ -19,6 +19,7 @@ import pandas as pd
 
 from xshards import _core
 from xshards.compat.errors import OrcaInputError, OrcaTypeError
+from xshards.errors import XShardsError
 from xshards.runtime.convert import to_payload, to_value
 from xshards.runtime.shipping import by_value
 from xshards.shards import XShards
@@ -271,7 +272,9 @@ def _pack(elements: list[Any]) -> Payloads:
     if not elements:
         return []
     if len(elements) == 1 and _stays_itself(elements[0]):
-        return [to_payload(elements[0])]
+        # What Arrow has no columns for is pickled as any other object.
+        with contextlib.suppress(XShardsError):
+            return [to_payload(elements[0])]
     return [to_payload(Block(elements))]
 
 

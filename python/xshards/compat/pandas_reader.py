@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,20 +21,41 @@ from xshards.errors import XShardsFileNotFoundError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["list_files", "read"]
+__all__ = ["list_files", "read", "read_long_separator"]
 
 
-def read(reader: str, file_path: Any, options: dict[str, Any]) -> SparkXShards:
-    """Read files with ``pandas.<reader>``; a partition is one or more whole files."""
+def read(
+    reader: str,
+    file_path: Any,
+    options: dict[str, Any],
+    *,
+    name_columns: bool = False,
+) -> SparkXShards:
+    """Read files with ``pandas.<reader>``; a partition is one or more whole files.
+
+    With `name_columns`, columns without a name are called "0", "1" and so on.
+    """
     context = session.active_context()
     files = list_files(file_path)
     count = min(len(files), context.defaultParallelism)
     rdd = context.parallelize(files, count)
-    return SparkXShards(rdd.mapPartitions(partial(_read_files, reader, options)))
+    step = partial(_read_files, reader, options, name_columns)
+    return SparkXShards(rdd.mapPartitions(step))
+
+
+def read_long_separator(file_path: Any, options: dict[str, Any]) -> SparkXShards:
+    """Read CSV files whose fields are separated by more than one character."""
+    options = dict(options)
+    separator = options.pop("delimiter", None) or options.pop("sep")
+    options.update(sep=re.escape(separator), engine="python")
+    return read("read_csv", file_path, options, name_columns=True)
 
 
 def _read_files(
-    reader: str, options: dict[str, Any], files: Iterator[str]
+    reader: str,
+    options: dict[str, Any],
+    name_columns: bool,  # noqa: FBT001 - bound by position
+    files: Iterator[str],
 ) -> list[Any]:
     squeeze = bool(options.get("squeeze", False))
     known = {name: value for name, value in options.items() if name != "squeeze"}
@@ -41,6 +63,8 @@ def _read_files(
     if not frames:
         return []
     whole = frames[0] if len(frames) == 1 else pd.concat(frames)
+    if name_columns:
+        whole = whole.rename(columns=str)
     return [whole.squeeze("columns") if squeeze else whole]
 
 

@@ -40,8 +40,9 @@ def read_csv(file_path: Any, **kwargs: Any) -> SparkXShards:
         With the "spark" backend, the default: those of ``pandas.read_csv`` that decide
         columns and types (header, names, usecols, dtype, squeeze, index_col, sep,
         quotechar, escapechar, comment, na_values, skiprows, nrows); a large file is
-        several partitions. With ``OrcaContext.pandas_read_backend = "pandas"``, all of
-        them; a file is read by one worker.
+        several partitions, unless its `sep` is longer than a character. With
+        ``OrcaContext.pandas_read_backend = "pandas"``, all of them; a file is read by
+        one worker.
 
     Examples
     --------
@@ -55,11 +56,15 @@ def read_csv(file_path: Any, **kwargs: Any) -> SparkXShards:
     """
     if OrcaContext.pandas_read_backend == "pandas":
         return pandas_reader.read("read_csv", file_path, kwargs)
+    if len(kwargs.get("sep", kwargs.get("delimiter", ","))) > 1:
+        return pandas_reader.read_long_separator(file_path, kwargs)
     columns = Columns.take(kwargs)
     options = translate(kwargs, "csv")
     if columns.schema is not None:
         options["names"] = list(columns.schema)
         options["dtype"] = columns.schema
+    elif columns.names is not None:
+        options.setdefault("header", None)  # as in pandas: names tell there is none
     with _hint():
         return _shape(partial(_read, xshards.read_csv, file_path), options, columns)
 

@@ -62,7 +62,10 @@ class SafePickle:
             expected = file.readline().strip().decode(errors="replace")
         data = file.read()
         if not hmac.compare_digest(expected.encode(), cls._digest(data).encode()):
-            msg = "Pickle data is damaged or was not written by SafePickle"
+            msg = (
+                "Pickle safe check failed: the data is damaged, or was not written by "
+                "SafePickle"
+            )
             raise OrcaInputError(msg)
         return pickle.loads(data, *args, **kwargs)
 

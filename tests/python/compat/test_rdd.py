@@ -75,6 +75,14 @@ def test_frames_that_do_not_agree_are_separate_elements(sc):
     assert [list(frame.columns) for frame in found] == [["a"], ["b"]]
 
 
+def test_frames_that_arrow_cannot_hold_are_elements_too(sc):
+    odd = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    tuples = pd.DataFrame({0: [1], ("x", 1): [2]})
+    found = sc.parallelize([odd, tuples], 2).map(lambda frame: frame).collect()
+    pd.testing.assert_frame_equal(found[0], odd)
+    assert list(found[1].columns) == [0, ("x", 1)]
+
+
 def test_narrow_operations(sc):
     rdd = sc.parallelize(list(range(6)), 3)
     assert rdd.map(lambda x: x * x).collect() == [0, 1, 4, 9, 16, 25]

@@ -275,3 +275,27 @@ def test_failure_names_the_other_backend(sc, tmp_path, first):
         read_csv(str(tmp_path / "a.csv")).collect()
     other = {"spark": "pandas", "pandas": "spark"}[first]
     assert any(f"backend = '{other}'" in note for note in caught.value.__notes__)
+
+
+def test_names_tell_that_there_is_no_header(spark_backend, tmp_path):
+    (tmp_path / "a.csv").write_text("1,x\n2,y\n")
+    found = read_csv(str(tmp_path / "a.csv"), names=["a", "b"])
+    assert found.collect()[0].to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+    schema = read_csv(str(tmp_path / "a.csv"), names="a int, b string")
+    assert len(schema) == 2
+    assert schema.first()["a"].dtype == "int32"
+
+
+def test_separators_of_several_characters(spark_backend, tmp_path):
+    (tmp_path / "ratings.dat").write_text("1::10::5\n2::20::3\n")
+    path = str(tmp_path / "ratings.dat")
+    options = {"sep": "::", "names": ["user", "item", "rating"], "usecols": [0, 1]}
+    assert read_csv(path, **options).first().to_dict("list") == {
+        "user": [1, 2],
+        "item": [10, 20],
+    }
+    assert read_csv(path, sep="::", header=None).first().columns.tolist() == [
+        "0",
+        "1",
+        "2",
+    ]
