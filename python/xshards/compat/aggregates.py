@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
 
 import xshards
+from xshards._summary import is_number
 from xshards.compat.errors import OrcaInputError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _expand(frames: XShards, keys: list[str], agg: Any) -> list[tuple[str, str]]
             for column in schema.names
             if column not in keys
             for function in functions
-            if function not in _NUMERIC or _is_number(schema.field(column).type)
+            if function not in _NUMERIC or is_number(schema.field(column).type)
         ]
     for _, function in pairs:
         if function not in _NATIVE and function not in _IN_PANDAS:
@@ -107,11 +107,6 @@ def _expand(frames: XShards, keys: list[str], agg: Any) -> list[tuple[str, str]]
             msg = f"aggregate function {function!r} is none of {known}"
             raise OrcaInputError(msg)
     return pairs
-
-
-def _is_number(arrow: pa.DataType) -> bool:
-    number = pa.types.is_integer(arrow) or pa.types.is_floating(arrow)
-    return bool(number or pa.types.is_boolean(arrow))
 
 
 def _result(column: str, function: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from xshards.compat import aggregates
 from xshards.compat.errors import OrcaInputError, OrcaTypeError
 from xshards.compat.later import not_yet
-from xshards.compat.shard_base import DATA_FRAME, SERIES, ShardBase
+from xshards.compat.shard_base import DATA_FRAME, SERIES, ShardBase, frames_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    import xshards
+    from xshards.shards import XShards
 
 __all__ = ["FrameShards"]
 
@@ -43,7 +43,7 @@ class FrameShards(ShardBase):
                 f"{frames.columns}"
             )
             raise OrcaInputError(msg)
-        partitioned = self._of(frames.partition_by(cols, num_partitions))
+        partitioned = self._of(lambda rows: rows.partition_by(cols, num_partitions))
         self._uncache()
         return partitioned
 
@@ -56,7 +56,7 @@ class FrameShards(ShardBase):
     def deduplicates(self) -> Self:
         """Keep the first of equal rows."""
         self._require(DATA_FRAME, "deduplicates()", _FRAMES)
-        return self._of(self._frames().deduplicates())
+        return self._of(lambda rows: rows.deduplicates())
 
     def sort_values(
         self,
@@ -65,13 +65,15 @@ class FrameShards(ShardBase):
     ) -> Self:
         """Sort all rows, by all columns if none are given; partitions stay as many."""
         self._require(DATA_FRAME, "sort_values()", _FRAMES)
-        frames = self._frames()
-        keys = frames.columns if col_names is None else col_names
+        keys = self._frames().columns if col_names is None else col_names
         count = self.num_partitions()
-        ordered = frames.sort_values(keys, ascending)
-        if ordered.num_partitions() != count:
-            ordered = ordered.repartition(count)
-        return self._of(ordered)
+
+        def sort(rows: XShards) -> XShards:
+            ordered = rows.sort_values(keys, ascending)
+            same = ordered.num_partitions() == count
+            return ordered if same else ordered.repartition(count)
+
+        return self._of(sort)
 
     def max_values(self, col_name: str) -> Any:
         """Give the largest value of a column."""
@@ -86,7 +88,7 @@ class FrameShards(ShardBase):
     def drop_missing_value(self) -> Self:
         """Drop rows with missing values."""
         self._require(DATA_FRAME, "drop_missing_value()", _FRAMES)
-        dropped = self._of(self._frames().drop_missing_value())
+        dropped = self._of(lambda rows: rows.drop_missing_value())
         self._uncache()
         return dropped
 
@@ -97,8 +99,9 @@ class FrameShards(ShardBase):
             if not isinstance(given, list):
                 msg = f"expect {name} is a list, got {given!r}"
                 raise OrcaTypeError(msg)
-        assembled = self._frames().assembleFeatureLabelCols(featureCols, labelCols)
-        result = self._create(type(self.rdd)(self.rdd.context, lambda: assembled))
+        result = self._of(
+            lambda rows: rows.assembleFeatureLabelCols(featureCols, labelCols), None
+        )
         self._uncache()
         return result
 
@@ -110,8 +113,7 @@ class FrameShards(ShardBase):
     ) -> Self:
         """Aggregate the rows of each group; columns are named as in ``sum(price)``."""
         self._require(DATA_FRAME, "group_by()", _FRAMES)
-        frames = self._frames()
-        return self._of(aggregates.group_by(frames, columns, agg, join=join))
+        return self._of(lambda rows: aggregates.group_by(rows, columns, agg, join=join))
 
     def merge(
         self,
@@ -125,7 +127,8 @@ class FrameShards(ShardBase):
             raise OrcaTypeError(msg)
         self._require(DATA_FRAME, "merge()", _FRAMES)
         right._require(DATA_FRAME, "merge()", _FRAMES)
-        return self._of(self._frames().merge(right._frames(), how, on))
+        other = right.rdd
+        return self._of(lambda rows: rows.merge(frames_of(other), how, on))
 
     def sample(
         self,
@@ -136,14 +139,13 @@ class FrameShards(ShardBase):
     ) -> Self:
         """Draw rows at random from every partition."""
         self._require(DATA_FRAME, "sample()", _FRAMES)
-        frames = self._frames()
-        return self._of(frames.sample(frac, replace, weights, random_state))
+        return self._of(lambda rows: rows.sample(frac, replace, weights, random_state))
 
     def select(self, cols: str | Sequence[str]) -> Self:
         """Keep these columns."""
         self._require(DATA_FRAME, "select()", _FRAMES)
-        frames = self._frames()
-        return self._of(frames.select(_checked_columns(cols, frames)))
+        wanted = _checked_columns(cols, self._frames())
+        return self._of(lambda rows: rows.select(wanted))
 
     def describe(self, cols: str | Sequence[str] | None = None) -> pd.DataFrame:
         """Summarise numeric columns."""
@@ -189,7 +191,7 @@ class FrameShards(ShardBase):
         raise not_yet(name, "Spark DataFrames")
 
 
-def _checked_columns(cols: str | Sequence[str], frames: xshards.XShards) -> list[str]:
+def _checked_columns(cols: str | Sequence[str], frames: XShards) -> list[str]:
     if not isinstance(cols, str | list):
         msg = f"cols should be str or list, got {cols!r}"
         raise OrcaTypeError(msg)

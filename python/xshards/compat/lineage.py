@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xshards.compat import blocks
 
@@ -77,6 +77,10 @@ class Lineage:
             self._kept.uncache()
             self._kept = None
         return self
+
+    def collect(self) -> list[Any]:
+        """Gather all elements, in order."""
+        return [element for part in blocks.collect(self._shards()) for element in part]
 
     def getNumPartitions(self) -> int:
         """Count the partitions, without running anything."""

@@ -84,18 +84,15 @@ class PairOps(Lineage):
 
     def countByKey(self) -> dict[Any, int]:
         """Count the pairs of each key."""
-        return dict(Counter(self.keys()._gather()))
+        return dict(Counter(self.keys().collect()))
 
     def countByValue(self) -> dict[Any, int]:
         """Count equal elements."""
-        return dict(Counter(self._gather()))
+        return dict(Counter(self.collect()))
 
     def collectAsMap(self) -> dict[Any, Any]:
         """Gather pairs in a dict."""
-        return dict(self._gather())
-
-    def _gather(self) -> list[Any]:
-        return [element for part in blocks.collect(self._shards()) for element in part]
+        return dict(self.collect())
 
 
 def _with_key(function: Callable[[Any], Any], element: Any) -> tuple[Any, Any]:

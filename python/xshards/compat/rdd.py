@@ -9,6 +9,7 @@ from functools import partial, reduce
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+from xshards._arguments import as_count, require
 from xshards.compat import blocks, steps
 from xshards.compat.later import not_yet
 from xshards.compat.pair_ops import PairOps
@@ -140,7 +141,7 @@ class RDD(PairOps):
 
     def repartition(self, numPartitions: int) -> Self:
         """Spread the elements evenly over partitions, keeping their order."""
-        count = _positive("numPartitions", numPartitions)
+        count = _count(numPartitions)
         return self._wide(lambda: self._spread(count), count)
 
     def coalesce(
@@ -149,7 +150,7 @@ class RDD(PairOps):
         shuffle: bool = False,  # noqa: FBT001 - as in Spark
     ) -> Self:
         """Join neighbouring partitions; makes no more of them, but by a shuffle."""
-        count = _positive("numPartitions", numPartitions)
+        count = _count(numPartitions)
         if shuffle:
             return self.repartition(count)
         there = self.getNumPartitions()
@@ -174,10 +175,6 @@ class RDD(PairOps):
         """Keep one of equal elements."""
         pairs = self.map(_as_key)
         return pairs.reduceByKey(_first_of, numPartitions).keys()
-
-    def collect(self) -> list[Any]:
-        """Gather all elements, in order."""
-        return [element for part in blocks.collect(self._shards()) for element in part]
 
     def toLocalIterator(self, prefetchPartitions: object = None) -> Iterator[Any]:
         """Iterate over all elements, in order."""
@@ -305,11 +302,9 @@ class RDD(PairOps):
         return type(self)(self.context, lambda: shards)._counts()
 
 
-def _positive(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        msg = f"{name} must be a positive whole number, got {value!r}"
-        raise XShardsValueError(msg)
-    return value
+def _count(num_partitions: int) -> int:
+    require(num_partitions, int, "numPartitions must be a whole number")
+    return as_count("numPartitions", num_partitions)
 
 
 def _count_all(_partition: int, elements: Iterator[Any]) -> Iterable[int]:

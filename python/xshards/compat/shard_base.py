@@ -3,20 +3,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
 from xshards.compat import blocks
 from xshards.compat.errors import OrcaTypeError
+from xshards.shards import XShards
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import xshards
     from xshards.compat.rdd import RDD
 
-__all__ = ["DATA_FRAME", "SERIES", "ShardBase", "class_name_of"]
+__all__ = [
+    "DATA_FRAME",
+    "SERIES",
+    "Operation",
+    "ShardBase",
+    "class_name_of",
+    "frames_of",
+    "is_native",
+]
+
+#: What the engine does to DataFrames.
+Operation: TypeAlias = Callable[[XShards], XShards]
 
 # As Orca spells them; where pandas keeps its classes has changed since.
 DATA_FRAME = "pandas.core.frame.DataFrame"
@@ -93,22 +105,16 @@ class ShardBase:
         made: Self = make(rdd, class_name=class_name)
         return made
 
-    def _of(self, shards: xshards.XShards, class_name: str = DATA_FRAME) -> Self:
-        """Make shards of what the engine made of these."""
-        rdd = type(self.rdd)(self.rdd.context, lambda: shards)
-        rdd._native = True
-        return self._create(rdd, class_name)
+    def _of(self, operation: Operation, class_name: str | None = DATA_FRAME) -> Self:
+        """Make shards by an operation of the engine on these DataFrames."""
+        rdd = self.rdd  # not these shards: they may go, and what they keep with them
+        result = type(rdd)(rdd.context, lambda: operation(frames_of(rdd)))
+        result._native = class_name is not None
+        return self._create(result, class_name)
 
-    def _frames(self) -> xshards.XShards:
+    def _frames(self) -> XShards:
         """Give the engine's shards, with one DataFrame a partition."""
-        shards = self.rdd._shards()
-        return shards if self._is_native() else blocks.merge_frames(shards)
-
-    def _is_native(self) -> bool:
-        """Tell whether every partition is known to be one DataFrame, or none."""
-        if self.rdd._native:
-            return True
-        return self.rdd.is_cached and self.rdd._shards()._kinds() == {"Table"}
+        return frames_of(self.rdd)
 
     def _get_class_name(self) -> str:
         if "class_name" not in self.type:
@@ -126,6 +132,19 @@ class ShardBase:
                 f"Currently only support {method} on XShards of {kind}, not of {found}"
             )
             raise OrcaTypeError(msg)
+
+
+def frames_of(rdd: RDD) -> XShards:
+    """Give an RDD's elements as the engine's shards, with one DataFrame a partition."""
+    shards = rdd._shards()
+    return shards if is_native(rdd) else blocks.merge_frames(shards)
+
+
+def is_native(rdd: RDD) -> bool:
+    """Tell whether every partition is known to be one DataFrame, or none."""
+    if rdd._native:
+        return True
+    return rdd.is_cached and rdd._shards()._kinds() == {"Table"}
 
 
 def class_name_of(element: object) -> str:

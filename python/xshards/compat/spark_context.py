@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from xshards import shared_value
+from xshards._arguments import as_count
 from xshards.compat import blocks
 from xshards.compat.rdd import RDD
 from xshards.errors import XShardsValueError
@@ -183,11 +184,7 @@ class SparkContext:
         return f"SparkContext(master={self.master!r}, engine={self._engine!r})"
 
     def _slices(self, numSlices: int | None) -> int:
-        count = self.defaultParallelism if numSlices is None else int(numSlices)
-        if count < 1:
-            msg = f"numSlices must be positive, got {numSlices}"
-            raise XShardsValueError(msg)
-        return count
+        return as_count("numSlices", numSlices) or self.defaultParallelism
 
 
 def _cut(items: Sequence[Any], count: int) -> list[Sequence[Any]]:

@@ -15,7 +15,7 @@ from xshards.compat.errors import OrcaInputError, OrcaTypeError
 from xshards.compat.frame_shards import FrameShards
 from xshards.compat.orca_context import OrcaContext
 from xshards.compat.rdd import RDD
-from xshards.compat.shard_base import DATA_FRAME, SERIES, class_name_of
+from xshards.compat.shard_base import DATA_FRAME, SERIES, class_name_of, is_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,15 +150,14 @@ class SparkXShards(FrameShards, XShards):
         """
         name = self._get_class_name()
         if name == DATA_FRAME:
-            frames = self._frames().repartition(num_partitions)
-            spread = self._of(frames)
+            spread = self._of(lambda rows: rows.repartition(num_partitions))
         elif name in _CUT_ANEW:
-            merged = blocks.merge_alike(self.rdd._shards())
-            spread = self._create(
-                self.rdd._wide(
-                    lambda: merged.repartition(num_partitions), num_partitions
-                )
+            rdd = self.rdd
+            cut = RDD(
+                rdd.context,
+                lambda: blocks.merge_alike(rdd._shards()).repartition(num_partitions),
             )
+            spread = self._create(cut)
         else:
             spread = self._create(self.rdd.repartition(num_partitions), name)
         self._uncache()
@@ -220,12 +219,12 @@ class SparkXShards(FrameShards, XShards):
         return SparkXShards(self.rdd._then(step), transient=True)
 
     def _has_column(self, key: str) -> bool:
-        if not self._is_native() or self._get_class_name() != DATA_FRAME:
+        if not is_native(self.rdd) or self._get_class_name() != DATA_FRAME:
             return False
         return key in self.rdd._shards().columns
 
     def __len__(self) -> int:
-        if self._is_native():
+        if is_native(self.rdd):
             return self.rdd._shards().count()
         return sum(self.rdd.map(_length_of).collect())
 

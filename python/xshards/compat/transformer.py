@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from xshards import transformer
@@ -35,8 +36,10 @@ class _OnOrcaShards:
 
     def transform(self, shards: Any) -> Any:
         """Apply what was learnt."""
-        base: Any = super()
-        return shards._of(base.transform(_frames(shards)))
+        _frames(shards)
+        # What is learnt later must not change what is computed again then.
+        learnt: Any = super(_OnOrcaShards, copy.copy(self))
+        return shards._of(learnt.transform)
 
 
 class StringIndexer(_OnOrcaShards, transformer.StringIndexer):

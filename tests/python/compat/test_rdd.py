@@ -313,5 +313,5 @@ def test_pickle_files(sc, tmp_path):
 def test_what_is_missing_says_so(sc):
     with pytest.raises(NotImplementedError, match=r"RDD\.toDF is not in XShards yet"):
         sc.parallelize([1]).toDF()
-    with pytest.raises(ValueError, match="numPartitions must be"):
+    with pytest.raises(ValueError, match="numPartitions must be at least 1, got 0"):
         sc.parallelize([1]).repartition(0)

@@ -530,3 +530,32 @@ def test_transformers(frames, whole):
         frames
     )
     assert "scaled" in standard.collect()[0].columns
+
+
+def test_what_is_dropped_gives_its_memory_back(sc):
+    def again(array):
+        return array + 1
+
+    size = 8 * 2**20
+    shards = XShards.partition(np.zeros(size // 8), 2).transform_shard(again)
+    before = sc._engine.used_memory
+    child = shards.transform_shard(again)
+    assert sc._engine.used_memory < before + size // 2
+    assert shards.collect()[0][0] == 1.0
+    assert sc._engine.used_memory < before + size // 2
+    del child
+    assert sc._engine.used_memory < before - size // 2
+    assert shards.collect()[0][0] == 1.0
+
+
+def test_results_of_the_engine_do_not_keep_their_parent(sc):
+    frame = pd.DataFrame({"a": np.arange(2**20), "b": np.zeros(2**20)})
+    size = 16 * 2**20
+    shards = XShards.partition(frame, 2).transform_shard(same)
+    before = sc._engine.used_memory
+    ordered = shards.repartition(3)
+    assert not shards.is_cached()
+    assert sc._engine.used_memory < before + size // 2
+    ordered.uncache()
+    assert len(ordered) == 2**20
+    assert sc._engine.used_memory < before - size // 2
