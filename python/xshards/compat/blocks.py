@@ -21,6 +21,7 @@ from xshards import _core
 from xshards.compat.errors import OrcaInputError, OrcaTypeError
 from xshards.errors import XShardsError
 from xshards.runtime.convert import to_payload, to_value
+from xshards.runtime.functions import name_of
 from xshards.runtime.shipping import by_value
 from xshards.shards import XShards
 
@@ -57,15 +58,15 @@ class Block(list[Any]):
 
 
 def run_steps(
-    shards: XShards, steps: Sequence[Step], functions: Iterable[object] = ()
+    shards: XShards, steps: Sequence[Step], functions: Sequence[Any] = ()
 ) -> XShards:
     """Add steps to the recipe; they run one after the other in one worker.
 
-    `functions` are the users' functions inside the steps: the modules they are defined
-    in may exist in this process only.
+    `functions` are the users' functions inside the steps: what runs is named after
+    them, and the modules they are defined in may exist in this process only.
     """
     with by_value(functions):
-        return shards._transform_payloads(_run_steps, shards._info, tuple(steps))
+        return shards._transform_payloads(_Steps(steps, functions), shards._info)
 
 
 def collect(shards: XShards) -> list[list[Any]]:
@@ -163,16 +164,20 @@ def _from_payloads(payloads: Sequence[Payloads], context: Context) -> XShards:
     return XShards(_core.XShards.from_payloads(context._core, payloads), context)
 
 
-def _run_steps(
-    partition: int,
-    payloads: Payloads,
-    info: FrameInfo | None,
-    steps: tuple[Step, ...],
-) -> Payloads:
-    elements: Iterable[Any] = _elements(payloads, info)
-    for step in steps:
-        elements = step(partition, iter(elements))
-    return _pack(list(elements))
+class _Steps:
+    """Steps as one function."""
+
+    def __init__(self, steps: Sequence[Step], functions: Sequence[Any]) -> None:
+        self._steps = tuple(steps)
+        self.__qualname__ = ", ".join(map(name_of, functions)) or "RDD steps"
+
+    def __call__(
+        self, partition: int, payloads: Payloads, info: FrameInfo | None
+    ) -> Payloads:
+        elements: Iterable[Any] = _elements(payloads, info)
+        for step in self._steps:
+            elements = step(partition, iter(elements))
+        return _pack(list(elements))
 
 
 def _route(

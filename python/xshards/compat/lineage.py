@@ -102,11 +102,11 @@ class Lineage:
 
     def _plan(self) -> XShards:
         steps: list[Step] = []
-        functions: list[object] = []
+        functions: list[Any] = []
         last: Lineage = self
         while last._parent is not None and last._step is not None:
             steps.insert(0, last._step)
-            functions.extend(last._functions)
+            functions[:0] = last._functions
             last = last._parent
             if last.is_cached:
                 break

@@ -131,7 +131,7 @@ class SparkContext:
         return self.parallelize(range(low, high, step), numSlices)
 
     def emptyRDD(self) -> RDD:
-        """Make an RDD without partitions or elements."""
+        """Make an RDD without elements."""
         return self.parallelize([], 1)
 
     def union(self, rdds: Sequence[RDD]) -> Any:

@@ -315,3 +315,16 @@ def test_what_is_missing_says_so(sc):
         sc.parallelize([1]).toDF()
     with pytest.raises(ValueError, match="numPartitions must be at least 1, got 0"):
         sc.parallelize([1]).repartition(0)
+
+
+def test_a_death_is_told_with_the_names_of_the_functions(sc):
+    def give_up(x):
+        os._exit(3)
+
+    def before(x):
+        return x
+
+    from xshards.errors import XShardsWorkerError
+
+    with pytest.raises(XShardsWorkerError, match="before, give_up"):
+        sc.parallelize([1], 1).map(before).map(give_up).collect()

@@ -26,7 +26,7 @@ def spark():
 
 elements = st.lists(st.integers(-50, 50), max_size=30)
 slices = st.integers(1, 6)
-few = settings(max_examples=8)
+few = settings(max_examples=5)
 
 
 def same(spark, sc, data, count, operation):
