@@ -217,7 +217,7 @@ def _merge_frames(
     if not frames:
         return []
     whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    return [to_payload(whole, info)]
+    return [to_payload(whole)]
 
 
 def _merge_alike(
