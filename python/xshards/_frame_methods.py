@@ -111,8 +111,9 @@ class FrameMethods(Exports):
         if how not in ("any", "all"):
             msg = f"how must be 'any' or 'all', got {how!r}"
             raise XShardsValueError(msg)
-        names = self.columns if subset is None else as_names("subset", subset)
-        self._check_columns(names, self.columns)
+        visible = self.schema.names
+        names = visible if subset is None else as_names("subset", subset)
+        self._check_columns(names, visible)
         there = [col(name).notna() for name in names]
         if not there:
             return self
@@ -148,8 +149,9 @@ class FrameMethods(Exports):
             raise XShardsValueError(msg)
         if axis == "rows":
             return self.dropna(subset=columns)
-        names = self.columns if columns is None else as_names("columns", columns)
-        self._check_columns(names, self.columns)
+        visible = self.schema.names
+        names = visible if columns is None else as_names("columns", columns)
+        self._check_columns(names, visible)
         missing = self._count_missing(names)
         return self.drop([name for name in names if missing[name] > 0])
 
@@ -212,7 +214,7 @@ class FrameMethods(Exports):
         >>> list(map(str, shards.astype({"a": "float32"}).dtypes))
         ['float32', 'int64']
         """
-        names = self.columns
+        names = self.schema.names
         types = dtype if isinstance(dtype, Mapping) else dict.fromkeys(names, dtype)
         self._check_columns(types, names)
         result = self
@@ -274,7 +276,7 @@ class FrameMethods(Exports):
         np.int64(7)
         """
         require(column, str, "max_values takes a column's name")
-        self._check_columns([column], self.columns)
+        self._check_columns([column], self.schema.names)
         return self._aggregate({column: ["max"]})[f"max({column})"]
 
     def get_null_sum(self) -> pd.DataFrame:
@@ -293,7 +295,7 @@ class FrameMethods(Exports):
         0   a      1
         1   b      0
         """
-        names = self.columns
+        names = self.schema.names
         missing = self._count_missing(names)
         totals = np.array([missing[name] for name in names], dtype=np.int64)
         return pd.DataFrame({"col": pd.Series(names, dtype="str"), "total": totals})
@@ -372,7 +374,7 @@ class FrameMethods(Exports):
                 msg = f"{what} must name at least one column"
                 raise XShardsValueError(msg)
         wanted = [*as_names("columns", featureCols), *as_names("columns", labelCols)]
-        self._check_columns(wanted, self.columns)
+        self._check_columns(wanted, self.schema.names)
         return self.transform_shard(_assemble, featureCols, labelCols)
 
     def stack_feature_labels(self) -> Self:

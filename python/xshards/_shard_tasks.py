@@ -45,9 +45,14 @@ def take_item(
         item = _part(payload, key)
         if item is None:
             value = to_value(payload, "pandas", info)
-            item = to_payload(_item(value, key, partition), info)
+            item = _made_from(_item(value, key, partition), info)
         items.append(item)
     return items
+
+
+def _made_from(value: Any, info: FrameInfo | None) -> Payload:
+    """Keep a value made of a shard, with its index where the shard had one."""
+    return to_payload(value, info)
 
 
 def _part(payload: Payload, key: Any) -> Payload | None:
@@ -168,7 +173,7 @@ def sample_rows(
             continue
         frame = to_value(payload, "pandas", info)
         some = frame.sample(**options, random_state=generator)
-        samples.append(to_payload(some, info))
+        samples.append(_made_from(some, info))
     return samples
 
 

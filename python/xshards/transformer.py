@@ -399,7 +399,7 @@ def _as_columns(what: str, columns: str | Iterable[str]) -> list[str]:
 
 def _check_shards(shards: XShards, columns: list[str]) -> None:
     require(shards, XShards, "transformers work on XShards")
-    shards._check_columns(columns, shards.columns)
+    shards._check_columns(columns, shards.schema.names)
 
 
 def _learnt(found: Any, transformer: object) -> Any:

@@ -127,11 +127,11 @@ def test_what_is_wrong_inside_is_named():
         xs.partition(np.zeros(3), 0)
 
 
-def test_many_shards_take_one_segment(context):
+def test_many_shards_take_few_segments():
     before = len(_descriptors())
     shards = xs.partition(np.arange(1000), 500)
     assert shards.num_partitions() == 500
-    assert len(_descriptors()) <= before + 1
+    assert len(_descriptors()) <= before + 10
     assert sum(map(len, shards.collect())) == 1000
 
 
