@@ -72,6 +72,11 @@ void BindContext(py::module_& module) {
              }
              return py::make_tuple(stages, profile.wall_seconds);
            })
+      .def("release_idle",
+           [](Context& self) {
+             py::gil_scoped_release release;
+             return self.storage().segments->ReleaseIdle();
+           })
       .def("spill_all", [](Context& self) {
         Unwrap([&] {
           py::gil_scoped_release release;
