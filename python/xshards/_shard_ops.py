@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xshards import _core, _rebatch, _shard_tasks
 from xshards._actions import Actions
 from xshards._arguments import as_count
+from xshards._python_ops import PythonOps
 from xshards._row_ops import RowOps
 from xshards.errors import XShardsIndexError, XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ShardOps"]
 
 
-class ShardOps(RowOps, Actions):
+class ShardOps(RowOps, PythonOps, Actions):
     """Take, measure, pair, split and spread shards, whatever they hold."""
 
     def __getitem__(self, key: Any) -> Self:

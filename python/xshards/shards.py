@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from xshards import _shapes
 from xshards._frame_methods import FrameMethods
 from xshards._pickles import Pickles
-from xshards._python_ops import PythonOps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +21,7 @@ _ROWS_SHOWN = 10
 _COLUMNS_SHOWN = 60
 
 
-class XShards(FrameMethods, Pickles, PythonOps):
+class XShards(FrameMethods, Pickles):
     """A data set in partitions, and the recipe that makes them.
 
     Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas`, `from_arrow` and
