@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/process_runner.h"
 
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -38,9 +40,8 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 namespace {
 
 /// A function gets its partition whole, even where it does not fit.
-void WarnIfLarger(const Fragment& fragment, int64_t limit) {
+void WarnOfLarge(const Fragment& fragment, int64_t limit) {
   const int64_t bytes = InputBytes(*fragment.root);
-  if (bytes <= limit) return;
   const auto message =
       "partition " + std::to_string(fragment.index) + " of " +
       std::to_string(bytes >> 20) +
@@ -64,7 +65,10 @@ class Batch {
         results_(fragments.size()) {}
 
   py::tuple Encode(size_t index) {
-    WarnIfLarger(fragments_.at(index), environment_.budget->limit());
+    if (InputBytes(*fragments_.at(index).root) > environment_.budget->limit()) {
+      WarnOfLarge(fragments_[index], environment_.budget->limit());
+      large_.insert(index);
+    }
     Encoded& sent = sent_[index];
     Unwrap([&]() -> arrow::Status {
       py::gil_scoped_release release;
@@ -96,6 +100,7 @@ class Batch {
       return DecodeResult(bytes, segments, environment_).Value(&results_[index]);
     }());
     sent_[index] = {};
+    large_.erase(index);
     read_ += InputBytes(*fragments_[index].root);
     written_ += results_[index].metrics.bytes_written;
     on_done_();
@@ -114,7 +119,7 @@ class Batch {
       py::gil_scoped_release release;
       return environment_.budget->MakeRoom();
     }());
-    return !environment_.budget->over_high_mark();
+    return large_.empty() && !environment_.budget->over_high_mark();
   }
 
   std::vector<FragmentResult> TakeResults() { return std::move(results_); }
@@ -133,7 +138,8 @@ class Batch {
   const std::function<void()>& on_done_;
   std::vector<Encoded> sent_;  // keeps descriptors open while they are sent
   std::vector<FragmentResult> results_;
-  int64_t read_ = 0;  // by the fragments that are done
+  std::set<size_t> large_;  // running, and larger than the budget: nothing runs beside
+  int64_t read_ = 0;        // by the fragments that are done
   int64_t written_ = 0;
 };
 

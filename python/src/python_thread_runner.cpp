@@ -49,9 +49,11 @@ arrow::Result<std::vector<FragmentResult>> PythonThreadRunner::Run(
   // not wait for the threads that wait for it.
   ARROW_ASSIGN_OR_RAISE(auto results, MakeThreadRunner(num_threads_, operators_)
                                           ->Run(fragments, environment, stop, on_done));
-  const bool nothing = std::all_of(
-      results.begin(), results.end(),
-      [](const FragmentResult& result) { return result.store->num_blocks() == 0; });
+  const bool nothing =
+      std::all_of(results.begin(), results.end(), [](const FragmentResult& result) {
+        const bool none_kept = result.whole == nullptr || result.whole->num_blocks() == 0;
+        return none_kept && result.store->num_blocks() == 0;
+      });
   if (results.empty() || !nothing) return results;
   ARROW_ASSIGN_OR_RAISE(auto first,
                         MakeThreadRunner(1, operators_on_empty_)
