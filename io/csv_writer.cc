@@ -168,6 +168,7 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
   ARROW_RETURN_NOT_OK(CheckKeys(options, {"sep", "header", "na_rep"}, "CSV writing"));
   for (const auto& field : schema->fields()) {
     const auto& type = field->type();
+    if (type->id() == arrow::Type::NA) continue;
     const bool is_bytes =
         arrow::is_base_binary_like(type->id()) && !arrow::is_string(type->id());
     if (is_bytes || !arrow::compute::CanCast(*type, *PrintableType(type)) ||

@@ -10,14 +10,17 @@
 namespace xshards::io {
 namespace {
 
-// The schema with dictionaries replaced by their values, which is what people see.
-std::shared_ptr<arrow::Schema> WithoutDictionaries(const arrow::Schema& schema) {
+// The schema as people see it: dictionaries replaced by their values, and without the
+// notes in metadata that only the process that made them may read.
+std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema) {
   arrow::FieldVector fields;
   for (const auto& field : schema.fields()) {
     const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
-    fields.push_back(is_dictionary ? field->WithType(EngineType(field->type())) : field);
+    fields.push_back(arrow::field(
+        field->name(), is_dictionary ? EngineType(field->type()) : field->type(),
+        field->nullable()));
   }
-  return arrow::schema(std::move(fields), schema.metadata());
+  return arrow::schema(std::move(fields));
 }
 
 arrow::Status WriteAll(const OpenWriter& open, const SinkSpec& spec, BatchStream& input,
@@ -30,7 +33,7 @@ arrow::Status WriteAll(const OpenWriter& open, const SinkSpec& spec, BatchStream
     return arrow::Status::Invalid("Expected a table to write as ", spec.format,
                                   ", got a partition without columns");
   }
-  schema = WithoutDictionaries(*schema);
+  schema = PlainSchema(*schema);
   ARROW_ASSIGN_OR_RAISE(const auto writer,
                         open(schema, file, spec.options, context.pool));
   int64_t num_rows = 0;

@@ -74,6 +74,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> InferSchema(
     asked.push_back(arrow::field(name, std::move(type)));
   }
   const auto asked_schema = arrow::schema(asked);
+  if (splits.size() == 1 && splits[0].begin == splits[0].end) return asked_schema;
   auto schema = arrow::schema({});
   for (const auto& split : splits) {
     ARROW_ASSIGN_OR_RAISE(const auto sample, SampleSchema(split, asked_schema, pool));
@@ -116,9 +117,6 @@ arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& p
   DropEmptySplits(&scan.splits);
   ARROW_ASSIGN_OR_RAISE(scan.schema,
                         InferSchema(scan.splits, options, context->memory_pool()));
-  if (scan.schema->num_fields() == 0) {
-    return arrow::Status::Invalid("No columns to parse from file '", files[0].path, "'");
-  }
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
 }

@@ -44,6 +44,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> Unify(
     const std::shared_ptr<arrow::Schema>& right) {
   if (left == right || left->Equals(*right, /*check_metadata=*/false)) return left;
   auto options = arrow::Field::MergeOptions::Permissive();
+  options.promote_binary = false;  // text is not bytes
   auto unified = arrow::UnifySchemas({left, right}, options);
   if (!unified.ok()) {
     return arrow::Status::TypeError("Partitions have columns of no common type: ",

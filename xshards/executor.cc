@@ -33,8 +33,8 @@ std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
 }
 
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions) {
-  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
-  return ToTrees(partitions, schema);
+  // What functions gave may have no common type: whoever needs one says so.
+  return ToTrees(partitions, UnifySchemas(partitions).ValueOr(nullptr));
 }
 
 /// Put a node on top of every tree.

@@ -231,7 +231,8 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
 arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   if (plan.kind() == NodeKind::kCache) {
     auto filled = plan.as<CacheNode>().cell->Get();
-    if (filled) return UnifySchemas(*filled);
+    // Without a common type the schema is not known, but the partitions are there.
+    if (filled) return UnifySchemas(*filled).ValueOr(nullptr);
   }
   std::vector<SchemaPointer> inputs;
   for (const auto& input : plan.inputs) {

@@ -76,7 +76,8 @@ XShards TransformPair(const XShards& self, const XShards& other, std::string has
 arrow::Result<std::vector<std::vector<Payload>>> Load(
     const XShards& shards, const std::vector<Partition>& partitions,
     const arrow::StopToken& stop) {
-  ARROW_ASSIGN_OR_RAISE(const auto schema, UnifySchemas(partitions));
+  // Partitions that have no type in common are each given as they are.
+  const auto schema = UnifySchemas(partitions).ValueOr(nullptr);
   std::vector<std::vector<Payload>> loaded;
   loaded.reserve(partitions.size());
   for (const Partition& partition : partitions) {

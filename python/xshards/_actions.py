@@ -7,9 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pyarrow as pa
 
+from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
+from xshards._plain import refuse_opaque, without_notes
 from xshards._wide_ops import WideOps
 from xshards.errors import XShardsTypeError
 from xshards.runtime.convert import to_value
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     import os
     from typing import Self
 
-    import pandas as pd
 
 __all__ = ["Actions"]
 
@@ -27,7 +29,12 @@ class Actions(WideOps):
     """Collect, count, cache and write."""
 
     def to_arrow(self) -> pa.Table:
-        """Gather all rows in one ``pyarrow.Table``.
+        """Gather all rows in one ``pyarrow.Table``, without the index.
+
+        Raises
+        ------
+        TypeError
+            If a column holds Python objects that Arrow has no type for.
 
         Examples
         --------
@@ -36,7 +43,8 @@ class Actions(WideOps):
         """
         plain = self._without_index()
         table = plain._run(plain._core.to_table)
-        return table.replace_schema_metadata(None)
+        refuse_opaque(table.schema, "an Arrow table")
+        return without_notes(table)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export all rows by the Arrow PyCapsule protocol."""
@@ -54,8 +62,19 @@ class Actions(WideOps):
         0  1
         1  2
         """
-        table = self._run(self._core.to_table)
-        return table_to_frame(table, self._known_info(table.schema))
+        try:
+            table = self._run(self._core.to_table)
+            return table_to_frame(table, self._known_info(table.schema))
+        except XShardsTypeError as error:
+            if "no common type" not in str(error):
+                raise
+        return self._concat()
+
+    def _concat(self) -> Any:
+        """Gather partitions whose columns differ in type, as ``pd.concat`` does."""
+        parts = self.collect()
+        counted = all(isinstance(part.index, pd.RangeIndex) for part in parts)
+        return pd.concat(parts, ignore_index=counted)
 
     def collect(self) -> list[Any]:
         """Gather the shards, in order: DataFrames, arrays or objects.
@@ -121,7 +140,8 @@ class Actions(WideOps):
             raise XShardsTypeError(msg)
         info = self._known_info(schema)
         values = plain._run(plain._core.unique)
-        frame = table_to_frame(pa.table([values], names=schema.names), info)
+        field = schema.field(0).with_type(values.type)
+        frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]
         return column.unique()
 
@@ -153,7 +173,10 @@ class Actions(WideOps):
         return self._core.is_cached()
 
     def to_csv(self, directory: str | os.PathLike[str]) -> list[str]:
-        """Write one CSV file a partition; see `to_parquet`."""
+        """Write one CSV file a partition; see `to_parquet`.
+
+        Lists, dicts, bytes and the like have no form in CSV.
+        """
         return self._write(directory, "csv")
 
     def to_json(self, directory: str | os.PathLike[str]) -> list[str]:
@@ -193,6 +216,11 @@ class Actions(WideOps):
 
     def _write(self, directory: str | os.PathLike[str], form: str) -> list[str]:
         plain = self._without_index()
+        schema = plain._core.known_schema()
+        if schema is None:
+            # Kept, because a function made it: it does not run twice.
+            schema = plain._full_schema()
+        refuse_opaque(schema, form)
         path = str(Path(directory))
         return plain._run(partial(plain._core.write, path, form, {}))
 
@@ -200,13 +228,14 @@ class Actions(WideOps):
     def schema(self) -> pa.Schema:
         """The columns' names and types; runs the plan where only that tells."""
         schema = self._full_schema()
-        hidden = self._known_info(schema).hidden
-        return pa.schema([field for field in schema if field.name not in hidden])
+        return pa.schema(
+            [pa.field(f.name, f.type) for f in schema if level_of(f) is None]
+        )
 
     @property
-    def columns(self) -> list[str]:
-        """The columns' names; runs the plan where only that tells."""
-        return list(self.schema.names)
+    def columns(self) -> list[Any]:
+        """The columns' labels; runs the plan where only that tells."""
+        return [label_of(f) for f in self._full_schema() if level_of(f) is None]
 
     @property
     def dtypes(self) -> pd.Series[Any]:

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pyarrow as pa
 
 from xshards import profile
+from xshards._labels import hidden_names, label_of, level_of, same_label
 from xshards._pandas import FrameInfo
-from xshards.errors import XShardsKeyError, XShardsTypeError
+from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.progress import progress_bar
 from xshards.runtime.functions import Task, name_of, pack_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Self
 
     from xshards import _core
@@ -41,10 +43,27 @@ class Base:
         self._info = info
         self._in_memory = in_memory
 
-    def _derive(self, core: _core.XShards) -> Self:
-        """Wrap a plan made from this one, with its mistakes found at once."""
+    def __reduce__(self) -> NoReturn:
+        # Also what a function reaches that uses shards of the script around it.
+        msg = (
+            "XShards are the recipe of a data set and stay in the process that made "
+            "them. A function that runs on shards cannot use other shards: merge the "
+            "two before, or pass rows it needs as an argument "
+            "(xs.SharedValue(other.to_pandas()) keeps one copy for all workers)"
+        )
+        raise XShardsTypeError(msg)
+
+    def _derive(self, core: _core.XShards, *, same_rows: bool = False) -> Self:
+        """Wrap a plan made from this one, with its mistakes found at once.
+
+        With `same_rows`, the rows are the same in the same order (or the first of
+        them), and keep the numbers of a RangeIndex.
+        """
         core.known_schema()
-        return type(self)(core, self._context, self._info)
+        info = self._info
+        if info is not None and not same_rows:
+            info = info.renumbered()
+        return type(self)(core, self._context, info)
 
     def _with_info(self, info: FrameInfo | None) -> Self:
         return type(self)(self._core, self._context, info, in_memory=self._in_memory)
@@ -131,9 +150,57 @@ class Base:
 
     def _hidden(self) -> list[str]:
         """Name the columns that hold the index, as far as it is known."""
-        return self._current_info().hidden
+        schema = self._core.known_schema()
+        return [] if schema is None else hidden_names(schema)
 
-    def _check_columns(self, wanted: Iterable[str], names: Iterable[str]) -> None:
+    def _columns_named(self, what: str, labels: object) -> list[str]:
+        """Give the engine's names of columns given by one label or several.
+
+        A label that several columns have names all of them, as in pandas.
+        """
+        if isinstance(labels, str):
+            return self._names_of(what, labels)
+        if not isinstance(labels, Iterable) or self._is_label(labels):
+            return self._names_of(what, labels)
+        return [name for label in labels for name in self._names_of(what, label)]
+
+    def _keys_named(self, what: str, labels: object) -> list[str]:
+        """Give the engine's names of columns, each label that of one column."""
+        listed: list[object]
+        if isinstance(labels, Iterable) and not isinstance(labels, str):
+            listed = [labels] if self._is_label(labels) else list(labels)
+        else:
+            listed = [labels]
+        names = [self._names_of(what, label) for label in listed]
+        for label, found in zip(listed, names, strict=True):
+            if len(found) > 1:
+                msg = f"{what}: {len(found)} columns are labelled {label!r}"
+                raise XShardsValueError(msg)
+        return [found[0] for found in names]
+
+    def _is_label(self, candidate: object) -> bool:
+        if not isinstance(candidate, tuple):
+            return False
+        return any(same_label(label_of(f), candidate) for f in self._full_schema())
+
+    def _names_of(self, what: str, label: object) -> list[str]:
+        schema = self._core.known_schema()
+        if schema is None and isinstance(label, str):
+            return [label]  # told when it runs, if it is not there
+        if schema is None:
+            schema = self._full_schema()
+        visible = [field for field in schema if level_of(field) is None]
+        found = [field.name for field in visible if same_label(label_of(field), label)]
+        if found:
+            return found
+        if isinstance(label, str):
+            # The engine's own name of a column, or an index level: else it tells.
+            return [label]
+        labels = [label_of(field) for field in visible]
+        msg = f"{what}: no column {label!r}; the columns are {labels}"
+        raise XShardsKeyError(msg)
+
+    def _check_columns(self, wanted: Iterable[Any], names: Iterable[Any]) -> None:
         there = list(names)
         missing = [name for name in wanted if name not in there]
         if missing:

@@ -1,24 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pandas frames to Arrow tables and back, keeping values, dtypes and index."""
+"""pandas frames to Arrow tables and back, keeping values, dtypes, labels and index."""
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from xshards._dtypes import column_from_arrow, column_to_arrow
+from xshards._labels import (
+    decode_label,
+    encode_label,
+    engine_names,
+    index_mark,
+    label_marks,
+    label_of,
+    level_of,
+    to_columns,
+)
+from xshards._marks import marked
 from xshards._writable import Lend, table_to_blocks
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import XShardsTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FrameInfo", "frame_to_table", "normalise", "table_to_frame"]
+__all__ = ["FrameInfo", "frame_to_table", "table_to_frame"]
 
 _METADATA_KEY = b"xshards"
 
@@ -27,39 +40,33 @@ KeptIndex = Literal["all", "labels", "names"]
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """What a pandas object has that Arrow columns do not say.
+    """What a pandas object has that none of its columns says.
 
     Parameters
     ----------
-    index
-        Hidden columns that hold the index, and the names of its levels; empty where the
-        index only counts rows.
-    dtypes
-        Extension dtypes of columns, and the Arrow type each was stored as: restored
-        only where that is still the column's type.
     series
         Whether it was a Series.
+    axis
+        The names of the levels of its columns; empty for one level without a name.
+    rows
+        Start and step of the RangeIndex that numbers the rows, where it is not 0, 1.
     """
 
-    index: tuple[tuple[str, Any], ...] = ()
-    dtypes: Mapping[str, tuple[pa.DataType, Any]] = field(default_factory=dict)
     series: bool = False
+    axis: tuple[Any, ...] = ()
+    rows: tuple[int, int] | None = None
 
-    @property
-    def hidden(self) -> list[str]:
-        """The names of the columns that hold the index."""
-        return [column for column, _ in self.index]
+    def renumbered(self) -> FrameInfo:
+        """Describe the same frame after its rows changed: counted from 0."""
+        return self if self.rows is None else replace(self, rows=None)
 
     def store(self, table: pa.Table) -> pa.Table:
         """Write this in a table's metadata, as far as it is not a matter of course."""
         content: dict[str, Any] = {}
-        if self.index:
-            content["index"] = self.index
         if self.series:
             content["series"] = True
-        dtypes = {name: str(dtype) for name, (_, dtype) in self.dtypes.items()}
-        if dtypes:
-            content["dtypes"] = dtypes
+        if self.axis:
+            content["axis"] = [encode_label(name) for name in self.axis]
         metadata = {_METADATA_KEY: json.dumps(content)} if content else None
         return table.replace_schema_metadata(metadata)
 
@@ -70,13 +77,11 @@ class FrameInfo:
         if stored is None:
             return cls()
         content = json.loads(stored)
-        dtypes = {
-            name: (schema.field(name).type, pd.api.types.pandas_dtype(dtype))
-            for name, dtype in content.get("dtypes", {}).items()
-            if name in schema.names
-        }
-        index = tuple((column, name) for column, name in content.get("index", ()))
-        return cls(index=index, dtypes=dtypes, series=content.get("series", False))
+        try:
+            axis = tuple(decode_label(name) for name in content.get("axis", ()))
+        except LookupError:
+            axis = ()
+        return cls(series=content.get("series", False), axis=axis)
 
 
 def frame_to_table(
@@ -92,34 +97,36 @@ def frame_to_table(
         Which index is data: "all"; "labels", all but an unnamed RangeIndex; or "names",
         all but unnamed integers, which are leftovers where a function dropped rows.
     """
-    series = isinstance(frame, pd.Series)
+    info = FrameInfo(series=isinstance(frame, pd.Series))
     if isinstance(frame, pd.Series):
-        name = "0" if frame.name is None else frame.name
-        frame = frame.to_frame(name)
-    _check_labels(frame)
+        labels, columns = [frame.name], [frame]
+    else:
+        labels = list(frame.columns)
+        columns = [column for _, column in frame.items()]
+        if frame.columns.nlevels > 1 or frame.columns.name is not None:
+            info = replace(info, axis=tuple(frame.columns.names))
+    fields: list[pa.Field] = []
     arrays: list[pa.Array | pa.ChunkedArray] = []
-    dtypes: dict[str, tuple[pa.DataType, Any]] = {}
-    for label, column in frame.items():
-        array = _to_arrow(str(label), column)
+
+    def add(
+        name: str, label: Any, column: pd.Series[Any], own: Mapping[str, str]
+    ) -> None:
+        array, marks = column_to_arrow(label, column)
         arrays.append(array)
-        if _is_restorable(column.dtype):
-            dtypes[str(label)] = (array.type, column.dtype)
-    names = [str(label) for label in frame.columns]
-    index = _index_columns(frame, keep)
-    for hidden, level in index.items():
+        fields.append(marked(name, array.type, {**marks, **own}))
+
+    names = engine_names(labels)
+    for name, label, column in zip(names, labels, columns, strict=True):
+        add(name, label, column, label_marks(name, label))
+    levels = _index_levels(frame.index, keep, has_columns=bool(names))
+    for number, level in enumerate(levels):
+        hidden = _hidden_name(level.name, number, names)
         names.append(hidden)
-        arrays.append(_to_arrow(hidden, level))
-        if _is_restorable(level.dtype):
-            dtypes[hidden] = (arrays[-1].type, level.dtype)
-    table = pa.table(arrays, names=names)
-    if not arrays:
-        table = pa.table({})
-    info = FrameInfo(
-        index=tuple((hidden, level.name) for hidden, level in index.items()),
-        dtypes=dtypes,
-        series=series,
-    )
-    return table, info
+        add(hidden, level.name, level, index_mark(number, level.name))
+    if isinstance(frame.index, pd.RangeIndex) and not levels:
+        rows = frame.index.start, frame.index.step
+        info = replace(info, rows=None if rows == (0, 1) else rows)
+    return pa.table(arrays, schema=pa.schema(fields)), info
 
 
 def table_to_frame(
@@ -136,119 +143,139 @@ def table_to_frame(
     """
     if info is None:
         info = FrameInfo.load(table.schema)
-    table = table.replace_schema_metadata(None)
-    decoded = _decode_dictionaries(table)
-    if lend is None:
-        frame = decoded.to_pandas(use_threads=use_threads, ignore_metadata=True)
-        _make_writable(frame, decoded)
-    else:
-        frame = table_to_blocks(decoded, lend, use_threads=use_threads)
-    _mark_missing_booleans(frame, decoded)
-    for position, name in enumerate(table.column_names):
-        stored, dtype = info.dtypes.get(name, (None, None))
-        if dtype is None or stored not in (table.field(position).type, None):
-            continue
-        frame.isetitem(position, _restore(decoded.column(position), dtype))
-    hidden = [name for name in info.hidden if name in frame.columns]
-    if hidden and len(hidden) == len(info.index):
-        frame = frame.set_index(hidden)
-        frame.index.names = [level for _, level in info.index]
-    if info.series and len(frame.columns) == 1:
-        series = frame.iloc[:, 0]
-        return series.rename(None) if series.name == "0" else series
+    frame = _to_columns(table, use_threads=use_threads, lend=lend)
+    levels = {
+        position: level
+        for position, field in enumerate(table.schema)
+        if (level := level_of(field)) is not None
+    }
+    labels = [
+        label_of(field)
+        for position, field in enumerate(table.schema)
+        if position not in levels
+    ]
+    if levels:
+        frame = _with_index(frame, levels)
+    elif info.rows is not None:
+        start, step = info.rows
+        frame.index = pd.RangeIndex(start, start + step * len(frame), step)
+    if info.series and len(labels) == 1:
+        return frame.iloc[:, 0].rename(labels[0])
+    frame.columns = to_columns(labels, info.axis)
     return frame
 
 
-def normalise(table: pa.Table) -> pa.Table:
-    """Give strings the one type they have in the engine."""
-    schema = pa.schema(
-        [field.with_type(_engine_type(field.type)) for field in table.schema],
-        table.schema.metadata,
-    )
-    return table if schema.equals(table.schema) else table.cast(schema)
+def _to_columns(
+    table: pa.Table, *, use_threads: bool, lend: Lend | None
+) -> pd.DataFrame:
+    """Convert all columns, the ones with notes by their notes; they are numbered."""
+    noted = {}
+    for position, field in enumerate(table.schema):
+        values = _restored(table.column(position), field)
+        if values is not None:
+            noted[position] = values
+    plain = [n for n in range(table.num_columns) if n not in noted]
+    frame = _plain_columns(table.select(plain), use_threads=use_threads, lend=lend)
+    frame.columns = pd.Index(plain)
+    if not plain:
+        frame = pd.DataFrame(noted, index=range(table.num_rows), copy=False)
+        frame.columns = pd.RangeIndex(table.num_columns)
+        return frame
+    with warnings.catch_warnings():
+        # Of columns that are added one by one; here there is no other way.
+        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+        for position, values in noted.items():
+            frame.insert(position, position, values)
+    return frame
 
 
-def _engine_type(arrow: pa.DataType) -> pa.DataType:
-    if pa.types.is_string(arrow) or pa.types.is_string_view(arrow):
-        return pa.large_string()
-    if pa.types.is_dictionary(arrow) and pa.types.is_string(arrow.value_type):
-        return pa.dictionary(arrow.index_type, pa.large_string(), arrow.ordered)
-    return arrow
-
-
-def _check_labels(frame: pd.DataFrame) -> None:
-    if isinstance(frame.columns, pd.MultiIndex):
-        msg = "columns must have one level; flatten the labels first"
-        raise XShardsTypeError(msg)
-    odd = [label for label in frame.columns if not isinstance(label, str)]
-    if odd:
-        msg = f"column labels must be strings, rename these first: {odd[:10]}"
-        raise XShardsTypeError(msg)
-    twice = [label for label, count in Counter(frame.columns).items() if count > 1]
-    if twice:
-        msg = f"column labels must differ, these occur more than once: {twice[:10]}"
-        raise XShardsValueError(msg)
-
-
-def _to_arrow(label: str, column: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
+def _plain_columns(
+    table: pa.Table, *, use_threads: bool, lend: Lend | None
+) -> pd.DataFrame:
     try:
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-            array = pa.array(column.to_numpy())  # NaN stays NaN
-        else:
-            array = pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        msg = f"column {label!r} holds values that Arrow has no type for: {error}"
+        return _to_blocks(_decode_dictionaries(table), use_threads=use_threads, lend=lend)
+    except (pa.ArrowException, ValueError) as error:
+        fields = ", ".join(f"{field.name!r} ({field.type})" for field in table.schema)
+        msg = f"one of these columns has no pandas form: {fields}: {error}"
         raise XShardsTypeError(msg) from error
-    wanted = _engine_type(array.type)
-    return array if wanted == array.type else array.cast(wanted)
 
 
-def _is_restorable(dtype: Any) -> bool:
-    # What Arrow gives back by itself needs no note.
-    if isinstance(dtype, pd.DatetimeTZDtype) or dtype == "str":
-        return False
-    return isinstance(dtype, pd.api.extensions.ExtensionDtype)
+def _restored(column: pa.ChunkedArray, field: pa.Field) -> Any:
+    try:
+        return column_from_arrow(column, field)
+    except (pa.ArrowException, ValueError) as error:
+        msg = f"column {field.name!r} of type {field.type} has no pandas form: {error}"
+        raise XShardsTypeError(msg) from error
 
 
-def _index_columns(frame: pd.DataFrame, keep: KeptIndex) -> dict[str, pd.Series[Any]]:
-    index = frame.index
-    if index.names == [None]:
+def _to_blocks(
+    table: pa.Table, *, use_threads: bool, lend: Lend | None
+) -> pd.DataFrame:
+    """Convert columns that need no notes; the result may be changed in place."""
+    frame: pd.DataFrame
+    if lend is None:
+        frame = table.to_pandas(use_threads=use_threads, ignore_metadata=True)
+        _make_writable(frame, table)
+    else:
+        frame = table_to_blocks(table, lend, use_threads=use_threads)
+    _mark_missing_booleans(frame, table)
+    return frame
+
+
+def _with_index(
+    frame: pd.DataFrame, levels: Mapping[int, tuple[int, Any]]
+) -> pd.DataFrame:
+    ordered = sorted(levels, key=lambda position: levels[position][0])
+    arrays = [frame.iloc[:, position].array for position in ordered]
+    names = [levels[position][1] for position in ordered]
+    rest = [n for n in range(frame.shape[1]) if n not in levels]
+    # The hidden columns come last where nothing moved them: a slice shares the rest.
+    visible = rest == list(range(len(rest)))
+    frame = frame.iloc[:, : len(rest)] if visible else frame.iloc[:, rest]
+    if len(arrays) == 1:
+        frame.index = pd.Index(arrays[0], dtype=arrays[0].dtype, name=names[0])
+    else:
+        frame.index = pd.MultiIndex.from_arrays(arrays, names=names)
+    return frame
+
+
+def _index_levels(
+    index: pd.Index[Any], keep: KeptIndex, *, has_columns: bool
+) -> list[pd.Series[Any]]:
+    if has_columns and index.names == [None]:
         if keep == "labels" and isinstance(index, pd.RangeIndex):
-            return {}
+            return []
         if keep == "names" and index.dtype.kind in "iu":
-            return {}
-    columns = {}
-    for number in range(index.nlevels):
-        level = index.get_level_values(number).to_series(index=frame.index)
-        name = level.name
-        hidden = name if isinstance(name, str) else f"__index_level_{number}__"
-        if hidden in frame.columns or hidden in columns:
-            hidden = f"__index_level_{number}__"
-        columns[hidden] = level
-    return columns
+            return []
+    if not has_columns and len(index) == 0 and isinstance(index, pd.RangeIndex):
+        return []
+    # An unhashable name is no name; to_series would refuse it.
+    return [
+        pd.Series(level.array, dtype=level.dtype, name=level.name, copy=False)
+        for level in map(index.get_level_values, range(index.nlevels))
+    ]
+
+
+def _hidden_name(name: Any, number: int, taken: list[str]) -> str:
+    wanted = name if isinstance(name, str) and name not in taken else None
+    return engine_names([wanted or f"__index_level_{number}__"], taken)[0]
 
 
 def _decode_dictionaries(table: pa.Table) -> pa.Table:
     schema = pa.schema(
         [
-            field.with_type(field.type.value_type)
-            if pa.types.is_dictionary(field.type)
-            else field
+            pa.field(
+                field.name,
+                field.type.value_type
+                if pa.types.is_dictionary(field.type)
+                else field.type,
+            )
             for field in table.schema
         ]
     )
-    return table if schema.equals(table.schema) else table.cast(schema)
-
-
-def _restore(values: pa.ChunkedArray, dtype: Any) -> Any:
-    if not isinstance(dtype, pd.CategoricalDtype) and hasattr(dtype, "__from_arrow__"):
-        return dtype.__from_arrow__(values)
-    plain = values.to_pandas()
-    if isinstance(dtype, pd.CategoricalDtype) and dtype.categories is not None:
-        known = plain.isna() | plain.isin(dtype.categories)
-        if not known.all():
-            return plain.array  # a union brought values of other categories
-    return plain.astype(dtype).array
+    if schema.equals(table.schema):
+        return table
+    return table.cast(schema)
 
 
 def _mark_missing_booleans(frame: pd.DataFrame, table: pa.Table) -> None:

@@ -53,6 +53,12 @@ class PythonOps(Base):
         table gives rows; an ndarray, or a dict, list or tuple of ndarrays, gives
         arrays; anything else is kept as the object it is.
 
+        The index of a DataFrame that comes back is kept if it is named or holds other
+        than integers. Unnamed integers are taken for row numbers, which is what is left
+        after rows were dropped: rows are numbered anew, unless the shards had such an
+        index before. Where columns of partitions differ in type, `to_pandas` puts them
+        together as ``pd.concat`` does.
+
         Parameters
         ----------
         function : callable

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
-from xshards.errors import XShardsTypeError
+from xshards._labels import label_of
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Self
 
 __all__ = ["RowOps"]
@@ -31,22 +33,43 @@ class RowOps(Base):
 
     __lt__ = __le__ = __gt__ = __ge__ = _compare
 
-    def __getitem__(self, key: str | Sequence[str] | Expression) -> Self:
-        """Select one column, several columns, or rows."""
+    def __getitem__(self, key: Any) -> Self:
+        """Select one column, several columns, or rows.
+
+        Parameters
+        ----------
+        key : label, list of labels or Expression
+            A column, which then behaves as a Series; columns; or a condition on rows.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
+        >>> shards["a"].unique()
+        array([1, 2])
+        >>> shards[["b"]][xs.col("b") > 3].to_pandas()
+           b
+        0  4
+        1  5
+        """
         if isinstance(key, Expression):
             return self.filter(key)
-        if isinstance(key, str):
-            one = self.select([key])
-            return one._with_info(replace(self._current_info(), series=True))
-        return self.select(key)
+        several = isinstance(key, Iterable) and not isinstance(key, str)
+        if several and not self._is_label(key):
+            return self.select(key)
+        names = self._columns_named("columns", key)
+        shards = self._select(names)
+        if len(names) > 1:
+            return shards
+        return shards._with_info(replace(self._current_info(), series=True))
 
-    def select(self, columns: str | Iterable[str]) -> Self:
+    def select(self, columns: Any) -> Self:
         """Keep these columns, in this order.
 
         Parameters
         ----------
-        columns : str or list of str
-            Their names.
+        columns : label or list of labels
+            Their labels, which need not be strings. The columns of a MultiIndex have
+            tuples for labels.
 
         Raises
         ------
@@ -58,9 +81,11 @@ class RowOps(Base):
         >>> xs.from_pandas(pd.DataFrame({"a": [1], "b": [2]})).select(["b"]).columns
         ['b']
         """
-        wanted = as_names("columns", columns)
+        return self._select(self._columns_named("columns", columns))
+
+    def _select(self, wanted: list[str]) -> Self:
         hidden = [name for name in self._hidden() if name not in wanted]
-        return self._derive(self._core.select([*wanted, *hidden]))
+        return self._derive(self._core.select([*wanted, *hidden]), same_rows=True)
 
     def filter(self, condition: Expression) -> Self:
         """Keep the rows for which a condition is true; missing counts as false.
@@ -97,7 +122,9 @@ class RowOps(Base):
         0  1  10
         1  2  20
         """
-        return self._derive(self._core.with_column(name, _expression(value)._core))
+        require(name, str, "a new column is named by a string")
+        core = self._core.with_column(name, _expression(value)._core)
+        return self._derive(core, same_rows=True)
 
     def assign(self, **columns: object) -> Self:
         """Add or replace several columns, one after the other, as in pandas.
@@ -113,7 +140,7 @@ class RowOps(Base):
             result = result.with_column(name, value)
         return result
 
-    def drop(self, columns: str | Iterable[str]) -> Self:
+    def drop(self, columns: Any) -> Self:
         """Leave columns out.
 
         Examples
@@ -121,15 +148,16 @@ class RowOps(Base):
         >>> xs.from_pandas(pd.DataFrame({"a": [1], "b": [2]})).drop("a").columns
         ['b']
         """
-        return self._derive(self._core.drop(as_names("columns", columns)))
+        names = self._columns_named("columns", columns)
+        return self._derive(self._core.drop(names), same_rows=True)
 
-    def rename(self, columns: Mapping[str, str]) -> Self:
+    def rename(self, columns: Mapping[Any, str]) -> Self:
         """Rename columns.
 
         Parameters
         ----------
         columns : dict
-            New names by old name.
+            New names by old label.
 
         Raises
         ------
@@ -141,15 +169,14 @@ class RowOps(Base):
         >>> xs.from_pandas(pd.DataFrame({"a": [1]})).rename({"a": "x"}).columns
         ['x']
         """
-        names = self._full_schema().names
-        self._check_columns(columns, names)
-        renamed = [(columns.get(name, name), col(name)._core) for name in names]
-        info = self._info
-        if info is not None:
-            dtypes = {columns.get(n, n): dtype for n, dtype in info.dtypes.items()}
-            index = tuple((columns.get(n, n), level) for n, level in info.index)
-            info = replace(info, dtypes=dtypes, index=index)
-        return self._derive(self._core.select_named(renamed))._with_info(info)
+        schema = self._full_schema()
+        self._check_columns(columns, [label_of(field) for field in schema])
+        as_names("new names", columns.values())
+        renamed = [
+            (columns.get(label_of(field), field.name), col(field.name)._core)
+            for field in schema
+        ]
+        return self._derive(self._core.select_named(renamed), same_rows=True)
 
 
 def _expression(value: object) -> Expression:

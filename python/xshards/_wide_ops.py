@@ -47,7 +47,7 @@ class WideOps(Base):
         >>> sorted(list(part["a"]) for part in parts if len(part))
         [[1, 1], [2, 2]]
         """
-        keys = as_names("columns", columns)
+        keys = self._keys_named("columns", columns)
         if not keys:
             msg = "partition_by needs at least one column"
             raise XShardsValueError(msg)
@@ -57,7 +57,7 @@ class WideOps(Base):
     def repartition(self, num_partitions: int) -> Self:
         """Spread the rows evenly over `num_partitions` partitions, in order."""
         count = as_count("num_partitions", num_partitions)
-        return self._derive(self._core.repartition(count))
+        return self._derive(self._core.repartition(count), same_rows=True)
 
     def group_by(
         self,
@@ -94,7 +94,7 @@ class WideOps(Base):
         0  x       4       3
         1  y       2       2
         """
-        keys = as_names("columns", columns)
+        keys = self._keys_named("columns", columns)
         aggregates = [
             (
                 _PANDAS_NAMES.get(function, function),
@@ -122,8 +122,11 @@ class WideOps(Base):
     ) -> list[tuple[str, list[str]]]:
         if isinstance(agg, Mapping):
             return [
-                (column, as_names("agg", functions))
-                for column, functions in agg.items()
+                (name, as_names("agg", functions))
+                for label, functions in agg.items()
+                for name in (
+                    ["*"] if label == "*" else self._keys_named("agg", [label])
+                )
             ]
         functions = as_names("agg", agg)
         hidden = self._hidden()
@@ -179,10 +182,11 @@ class WideOps(Base):
             msg = "give either on, or left_on and right_on, not both"
             raise XShardsValueError(msg)
         if on is not None:
-            left_keys = right_keys = as_names("on", on)
+            left_keys = left_side._keys_named("on", on)
+            right_keys = right_side._keys_named("on", on)
         elif left_on is not None and right_on is not None:
-            left_keys = as_names("left_on", left_on)
-            right_keys = as_names("right_on", right_on)
+            left_keys = left_side._keys_named("left_on", left_on)
+            right_keys = right_side._keys_named("right_on", right_on)
         elif left_on is None and right_on is None:
             there = set(right_side._full_schema().names)
             left_keys = [n for n in left_side._full_schema().names if n in there]
@@ -223,7 +227,7 @@ class WideOps(Base):
         >>> list(shards.sort_values("a", ascending=False).to_pandas()["a"])
         [3, 2, 1]
         """
-        keys = as_names("by", by)
+        keys = self._keys_named("by", by)
         up = [ascending] * len(keys) if isinstance(ascending, bool) else list(ascending)
         if len(up) != len(keys):
             msg = f"ascending needs {len(keys)} values, one for each key, got {len(up)}"
@@ -245,7 +249,7 @@ class WideOps(Base):
         if n < 0:
             msg = f"limit must not be negative, got {n}"
             raise XShardsValueError(msg)
-        return self._derive(self._core.head(n))
+        return self._derive(self._core.head(n), same_rows=True)
 
     def union(self, other: Self) -> Self:
         """Put the partitions of other shards behind these.
@@ -277,7 +281,7 @@ class WideOps(Base):
         hidden = self._hidden()
         if not hidden:
             return self
-        return self._derive(self._core.drop(hidden))._with_info(None)
+        return self._derive(self._core.drop(hidden), same_rows=True)
 
 
 def _adds_up(field: pa.Field) -> bool:

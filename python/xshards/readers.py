@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
-from xshards._pandas import frame_to_table, normalise
+from xshards._engine_types import normalise
+from xshards._pandas import frame_to_table
 from xshards._partition import count_shards, cut
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError, XShardsValueError
@@ -39,6 +40,7 @@ def read_csv(
     names: Sequence[str] | None = None,
     usecols: Sequence[str] | None = None,
     dtype: object = None,
+    parse_dates: str | Sequence[str] | None = None,
     quotechar: str | None = '"',
     escapechar: str | None = None,
     comment: str | None = None,
@@ -67,7 +69,10 @@ def read_csv(
     usecols : list of str, optional
         Read only these columns.
     dtype : type or dict, optional
-        Types by column name, such as ``{"zip": "str"}``; the others are inferred.
+        One type for all columns, such as ``str``, or types by column name, such as
+        ``{"zip": "str"}``; the others are inferred.
+    parse_dates : list of str, optional
+        Read these columns as times, written as in ISO 8601 (``2024-03-31 12:00``).
     quotechar, escapechar, comment : str, optional
         Special characters, as in pandas.
     na_values : str or list of str, optional
@@ -113,7 +118,7 @@ def read_csv(
         "header": None if header == "infer" else header == 0,
         "names": [] if names is None else as_names("names", names),
         "usecols": None if usecols is None else as_names("usecols", usecols),
-        "dtype": _types(dtype),
+        "dtype": {},
         "quotechar": quotechar,
         "escapechar": escapechar,
         "comment": comment,
@@ -127,7 +132,12 @@ def read_csv(
         if options[name] is not None and len(options[name].encode()) != 1:
             msg = f"{name} must be one ASCII character, got {options[name]!r}"
             raise XShardsValueError(msg)
-    return _read(_core.read_csv, path, options, context)
+    times = [] if parse_dates is None else as_names("parse_dates", parse_dates)
+    types = _types(dtype, lambda: _read(_core.read_csv, path, options, context))
+    options["dtype"] = types | dict.fromkeys(times, "timestamp[us]")
+    shards = _read(_core.read_csv, path, options, context)
+    shards._check_columns(times, shards.schema.names)
+    return shards
 
 
 def read_json(
@@ -167,12 +177,15 @@ def read_json(
     if not lines:
         msg = "read_json reads JSON lines, one object a line: lines must be True"
         raise XShardsValueError(msg)
-    options = {
-        "dtype": _types(dtype),
+    options: dict[str, Any] = {
+        "dtype": {},
         "nrows": nrows,
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
+    options["dtype"] = _types(
+        dtype, lambda: _read(_core.read_json, path, options, context)
+    )
     return _read(_core.read_json, path, options, context)
 
 
@@ -235,8 +248,14 @@ def from_pandas(
 ) -> XShards:
     """Cut a DataFrame or Series into shards, sharing its memory where possible.
 
-    Values, dtypes and an index that is more than row numbers come back with
-    `XShards.to_pandas`. Column labels must be distinct strings.
+    Values, dtypes, labels and index come back with `XShards.to_pandas`: categories,
+    time zones, labels of any type, and objects that Arrow has no type for (these are
+    pickled). The engine's name of a column is its label as text: after
+    ``pd.DataFrame([[1, 2]])``, ``shards[0]`` and ``xs.col("0")`` are the first column.
+    The second column of a name is named ``name.1``.
+
+    A RangeIndex numbers rows: operations that change which rows there are, or their
+    order, number them from 0. Any other index goes with its rows, as in pandas.
 
     Parameters
     ----------
@@ -294,7 +313,7 @@ def from_arrow(
         msg = f"from_arrow takes Arrow data, got {type(data).__name__}"
         raise XShardsTypeError(msg)
     where = context or default_context()
-    table = normalise(table.replace_schema_metadata(None))
+    table = normalise(table)
     core = _core.XShards.from_table(
         where._core, table, as_count("num_partitions", num_partitions)
     )
@@ -363,12 +382,12 @@ def _read(
     return XShards(reader(where._core, paths, options), where)
 
 
-def _types(dtype: object) -> dict[str, str]:
+def _types(dtype: object, read: Callable[[], XShards]) -> dict[str, str]:
+    """Give types by column name; of one type for all, `read` tells the names."""
     if dtype is None:
         return {}
     if not isinstance(dtype, Mapping):
-        msg = f"dtype must be a dict of types by column name, got {dtype!r}"
-        raise XShardsTypeError(msg)
+        return dict.fromkeys(read().schema.names, _type_name(dtype))
     return {str(name): _type_name(wanted) for name, wanted in dtype.items()}
 
 

@@ -111,8 +111,17 @@ TEST_F(JsonReader, TellsWhatIsNotJson) {
   EXPECT_FAILS(Invalid, "line 2", Error("{\"a\": 1}\n{\"a\": }\n"));
   EXPECT_FAILS(Invalid, "test.json", Error("{\"a\": 1}\nnonsense\n"));
   EXPECT_FAILS(Invalid, "JSON array", Error("[{\"a\": 1}]\n"));
-  EXPECT_FAILS(Invalid, "No columns", Error(""));
   EXPECT_FAILS(Invalid, "line 2", Error("{\"a\": 1}\n{\"a\": \"x\"}\n"));
+}
+
+TEST_F(JsonReader, GivesNoRowsOfAnEmptyFile) {
+  const auto nothing = Read("");
+  ASSERT_NE(nothing, nullptr);
+  EXPECT_EQ(nothing->num_columns(), 0);
+  const auto typed = Read("", {.dtype = {{"a", "int64"}}});
+  ASSERT_NE(typed, nullptr);
+  EXPECT_EQ(Text(*typed, "a"), "[]");
+  EXPECT_EQ(TypeName(*typed, "a"), "int64");
 }
 
 TEST_F(JsonReader, ScansOnlyWhatIsAsked) {

@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frames import assert_same, frames, num_partitions
 from hypothesis import given
@@ -198,3 +200,80 @@ def test_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match="no"):
         shards.to_parquet(tmp_path / "out")
     assert list(tmp_path.rglob("*.parquet")) == []
+
+
+def test_csv_of_one_type_for_all_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("zip,n\n01234,1\n,2\n")
+    assert_same(xs.read_csv(path, dtype=str).to_pandas(), pd.read_csv(path, dtype=str))
+    expected = pd.read_csv(path, dtype="float64")
+    assert_same(xs.read_csv(path, dtype="float64").to_pandas(), expected)
+
+
+def test_csv_with_dates(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("t,n\n2024-01-31,1\n,2\n2024-03-31 12:00:01.5,3\n")
+    actual = xs.read_csv(path, parse_dates=["t"]).to_pandas()
+    expected = pd.read_csv(path)
+    expected["t"] = pd.to_datetime(expected["t"], format="ISO8601").dt.as_unit("us")
+    assert_same(actual, expected)
+    with pytest.raises(KeyError, match="nope"):
+        xs.read_csv(path, parse_dates=["nope"])
+    path.write_text("t\nyesterday\n")
+    with pytest.raises(ValueError, match="yesterday") as caught:
+        xs.read_csv(path, parse_dates="t").to_pandas()
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "ipc"])
+def test_columns_of_nothing_are_written_and_read(tmp_path, form):
+    df = pd.DataFrame({"a": [None, None], "n": [1, 2]})
+    getattr(xs.from_pandas(df, 2), f"to_{form}")(tmp_path)
+    actual = getattr(xs, f"read_{form}")(tmp_path).to_pandas()
+    assert actual["a"].isna().all()
+    assert list(actual["n"]) == [1, 2]
+
+
+def test_json_without_rows(tmp_path):
+    df = pd.DataFrame({"a": pd.Series([], dtype="int64")})
+    xs.from_pandas(df, 2).to_json(tmp_path)
+    assert xs.read_json(tmp_path).to_pandas().shape == (0, 0)
+    typed = xs.read_json(tmp_path, dtype={"a": "int64"})
+    assert_same(typed.to_pandas(), df)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "ipc"])
+def test_objects_are_not_written(tmp_path, form):
+    shards = xs.from_pandas(pd.DataFrame({"n": [1], "mixed": [{1, 2}]}))
+    for odd in (shards, shards.transform_shard(lambda df: df)):
+        with pytest.raises(TypeError, match=r"'mixed'.*transform_shard") as caught:
+            getattr(odd, f"to_{form}")(tmp_path / "out")
+        assert isinstance(caught.value, xs.XShardsError)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(TypeError, match="'mixed'"):
+        shards.to_arrow()
+
+
+@pytest.mark.parametrize("form", ["parquet", "ipc"])
+def test_files_hold_plain_columns(tmp_path, form):
+    df = pd.DataFrame({0: pd.Series([1, None], dtype="Int64")}, index=["x", "y"])
+    shards = xs.from_pandas(df, 1)
+    (path,) = getattr(shards, f"to_{form}")(tmp_path)
+    read = pq.read_table if form == "parquet" else pa.ipc.open_file
+    schema = read(path).schema
+    assert (
+        schema.names == shards.schema.names == shards.to_arrow().column_names == ["0"]
+    )
+    for plain in (schema, shards.schema, shards.to_arrow().schema):
+        assert plain.field(0).metadata in (None, {b"PARQUET:field_id": b"1"})
+        assert not plain.metadata
+
+
+def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1}\n{"a": 2}\n{"a": "x"}\n')
+    with pytest.raises(
+        ValueError, match=r"line 3: Expected int64 for key 'a'"
+    ) as caught:
+        xs.read_json(path, dtype={"a": "int64"}).to_pandas()
+    assert str(path) in str(caught.value)

@@ -361,9 +361,12 @@ def test_operations_on_objects_say_what_they_need(numbers):
         objects.to_pandas()
 
 
-def test_columns_with_odd_labels_are_named(numbers):
-    with pytest.raises(TypeError, match="0"):
-        numbers.transform_shard(lambda df: pd.DataFrame(df.to_numpy())).to_pandas()
+def test_functions_may_return_odd_labels(numbers):
+    result = numbers.transform_shard(lambda df: pd.DataFrame(df.to_numpy()))
+    expected = pd.DataFrame(numbers.to_pandas().to_numpy())
+    pd.testing.assert_frame_equal(result.to_pandas(), expected)
+    assert result.columns == [0]
+    assert list(result[0].to_pandas()) == list(expected[0])
 
 
 def test_big_results_cross_processes():
@@ -417,3 +420,12 @@ def test_workers_do_not_keep_every_function():
         assert result == [number]
     # The last function again, after others were forgotten.
     assert shards.transform_shard(len).collect() == [1]
+
+
+def test_shards_inside_a_function_are_refused_with_a_way_out(numbers):
+    other = xs.from_pandas(pd.DataFrame({"a": [1]}))
+    with pytest.raises(ValueError, match=r"SharedValue") as caught:
+        numbers.transform_shard(lambda df: df.merge(other.to_pandas()))
+    assert "merge" in str(caught.value)
+    with pytest.raises(ValueError, match=r"SharedValue"):
+        numbers.transform_shard(lambda df, more: df, other)

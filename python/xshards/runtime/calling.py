@@ -63,19 +63,20 @@ class Caller:
                 made = task.function(partition, *inputs, *task.args, **task.kwargs)
                 return list(made)
         # All before the first call: two payloads may show the same memory.
-        values = []
+        values, indexed = [], []
         for payload in inputs[0]:
             empty = payload.kind == "Table" and payload.num_rows == 0
             if empty and not self.call_on_empty:
                 self.skipped = True
                 continue
             values.append(convert.to_value(payload, form, task.info, lend=self._lend))
+            indexed.append(convert.is_indexed(payload))
         inputs.clear()
         results = []
         while values:
             with self._calling(task, partition):
                 result = task.function(values.pop(0), *task.args, **task.kwargs)
-            results.append(self._to_payload(result, task))
+            results.append(self._to_payload(result, task, indexed=indexed.pop(0)))
         return results
 
     def cut(self, payload: _core.Payload, rows: int) -> list[_core.Payload]:
@@ -128,7 +129,7 @@ class Caller:
         finally:
             self._after_call()
 
-    def _to_payload(self, result: Any, task: Task) -> _core.Payload:
+    def _to_payload(self, result: Any, task: Task, *, indexed: bool) -> _core.Payload:
         if inspect.isgenerator(result) or inspect.iscoroutine(result):
             kind = type(result).__name__
             msg = (
@@ -137,7 +138,7 @@ class Caller:
             )
             raise XShardsTypeError(msg)
         try:
-            return convert.to_payload(result, task.info)
+            return convert.to_payload(result, indexed=indexed)
         except XShardsError:
             raise
         except Exception as error:

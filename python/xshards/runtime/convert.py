@@ -13,11 +13,14 @@ import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
-from xshards._pandas import FrameInfo, frame_to_table, normalise, table_to_frame
+from xshards._engine_types import normalise
+from xshards._labels import hidden_names
+from xshards._pandas import FrameInfo, frame_to_table, table_to_frame
+from xshards._plain import without_tensors
 from xshards._writable import Lend, owned, writable
 from xshards.errors import XShardsValueError
 
-__all__ = ["FORMATS", "to_payload", "to_value"]
+__all__ = ["FORMATS", "is_indexed", "to_payload", "to_value"]
 
 #: How a function may get a shard of rows.
 FORMATS = ("pandas", "arrow", "polars", "numpy")
@@ -52,17 +55,25 @@ def to_value(
             return pickle.loads(content, buffers=[writable(b, lend) for b in buffers])
 
 
-def to_payload(value: Any, info: FrameInfo | None = None) -> _core.Payload:
-    """Choose how a value is kept: rows, arrays, or a pickled object."""
+def is_indexed(payload: _core.Payload) -> bool:
+    """Tell whether a payload is rows that came with an index of their own."""
+    return payload.kind == "Table" and bool(hidden_names(payload.table().schema))
+
+
+def to_payload(value: Any, *, indexed: bool = False) -> _core.Payload:
+    """Choose how a value is kept: rows, arrays, or a pickled object.
+
+    The index of a frame is kept if it is named or holds other than integers; unnamed
+    integers only where the rows it was made from were `indexed` (they may be what is
+    left of row numbers after rows were dropped).
+    """
     if isinstance(value, pd.DataFrame | pd.Series):
-        indexed = info is not None and bool(info.index)
         table, found = frame_to_table(value, keep="all" if indexed else "names")
         return _core.Payload.from_table(found.store(table))
     if isinstance(value, pa.Table | pa.RecordBatch) or hasattr(
         value, "__arrow_c_stream__"
     ):
-        table = pa.table(value)
-        return _core.Payload.from_table(normalise(table))
+        return _core.Payload.from_table(normalise(pa.table(value), ours=True))
     arrays: list[np.ndarray[Any, Any]] = []
     structure = _flatten(value, arrays)
     if structure is not None and arrays:
@@ -89,11 +100,12 @@ def _to_frame(
         case "pandas":
             return table_to_frame(table, info, use_threads=use_threads, lend=lend)
         case "arrow":
-            return table
+            return table.drop(hidden_names(table.schema))
         case "polars":
             import polars
 
-            return polars.from_arrow(table)
+            table = table.drop(hidden_names(table.schema))
+            return polars.from_arrow(without_tensors(table))
         case "numpy":
             frame = table_to_frame(table, info, use_threads=use_threads, lend=lend)
             return {name: owned(column.to_numpy()) for name, column in frame.items()}

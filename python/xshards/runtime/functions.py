@@ -11,11 +11,12 @@ import sys
 import traceback
 import uuid
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from xshards._marks import session_token
 from xshards.errors import XShardsTypeError, XShardsValueError, XShardsWorkerError
 from xshards.runtime.values import SharedSegment, collect_segments
 
@@ -44,6 +45,7 @@ class Task:
 
     With `by_payloads` it is one of the package's own: called once a partition, with the
     partition's number and the payloads of each input, it gives payloads.
+    The session's token lets workers read the pickles in its columns.
     """
 
     function: Callable[..., Any]
@@ -51,6 +53,7 @@ class Task:
     kwargs: Mapping[str, Any]
     info: FrameInfo | None
     by_payloads: bool = False
+    session: bytes = field(default_factory=session_token)
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from xshards import _core
+from xshards._marks import join_session
 from xshards.runtime import values
 from xshards.runtime.assignment import claim
 from xshards.runtime.calling import Caller
@@ -141,6 +142,7 @@ class _Worker:
             set_up(request.surroundings.setup)
         for name, pickled in request.functions.items():
             self._tasks[name] = pickle.loads(pickled)
+            join_session(self._tasks[name].session)
 
     def _run(self, item: Item, segments: Segments) -> Result:
         begin = time.perf_counter()
