@@ -14,7 +14,7 @@ import numpy as np
 
 from xshards import _core
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
-from xshards.runtime.convert import to_payload, to_value
+from xshards.runtime.convert import is_indexed, to_payload, to_value
 
 if TYPE_CHECKING:
     from xshards._core import Payload
@@ -45,14 +45,10 @@ def take_item(
         item = _part(payload, key)
         if item is None:
             value = to_value(payload, "pandas", info)
-            item = _made_from(_item(value, key, partition), info)
+            made = _item(value, key, partition)
+            item = to_payload(made, indexed=is_indexed(payload))
         items.append(item)
     return items
-
-
-def _made_from(value: Any, info: FrameInfo | None) -> Payload:
-    """Keep a value made of a shard, with its index where the shard had one."""
-    return to_payload(value, info)
 
 
 def _part(payload: Payload, key: Any) -> Payload | None:

@@ -6,13 +6,15 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from xshards import _shapes
 from xshards._frame_methods import FrameMethods
+from xshards._labels import level_of
+from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards._pickles import Pickles
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from xshards.context import Context
 
 __all__ = ["XShards"]
@@ -82,7 +84,7 @@ class XShards(FrameMethods, Pickles):
             return caption + str(frame.to_html(max_cols=_COLUMNS_SHOWN))
         cells = "".join(
             f"<tr><th>{html.escape(field.name)}</th>"
-            f"<td>{html.escape(_type_name(field.type))}</td></tr>"
+            f"<td>{html.escape(_type_name(field))}</td></tr>"
             for field in schema
         )
         return f"{caption}<table>{cells}</table>"
@@ -94,7 +96,7 @@ class XShards(FrameMethods, Pickles):
             fields = list(schema)
             width = max((len(field.name) for field in fields), default=0)
             lines = [
-                f"{field.name.ljust(width)}  {_type_name(field.type)}"
+                f"{field.name.ljust(width)}  {_type_name(field)}"
                 for field in fields[:_COLUMNS_SHOWN]
             ]
             more = len(fields) - _COLUMNS_SHOWN
@@ -114,9 +116,16 @@ class XShards(FrameMethods, Pickles):
         return f"{partitions}, cached" if self.is_cached() else partitions
 
     def _visible_schema(self) -> pa.Schema | None:
-        """Give the schema users see, if it is known without running."""
-        return None if self._core.known_schema() is None else self.schema
+        """Give the columns users see, with notes, if known without running."""
+        schema = self._core.known_schema()
+        if schema is None:
+            return None
+        return pa.schema([field for field in schema if level_of(field) is None])
 
 
-def _type_name(arrow: pa.DataType) -> str:
-    return "string" if str(arrow) == "large_string" else str(arrow)
+def _type_name(field: pa.Field) -> str:
+    marks = marks_of(field)
+    if DTYPE in marks and (OPAQUE in marks or marks[DTYPE] != "object"):
+        return marks[DTYPE]  # Arrow's type is only how it is stored
+    name = str(field.type)
+    return "string" if name == "large_string" else name

@@ -126,3 +126,18 @@ shards.transform_shard(lambda df: time.sleep(0.4)).collect()
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert b"/8" in out.stderr
+
+
+def test_repr_tells_dtypes_not_how_they_are_stored():
+    frame = pd.DataFrame(
+        {
+            "c": pd.Categorical(["a"]),
+            "p": pd.period_range("2024-01", periods=1, freq="M"),
+            "o": pd.Series([{1}], dtype=object),
+            "s": pd.Series(["a"], dtype=object),
+        }
+    ).set_axis(["hidden"])
+    lines = repr(xs.from_pandas(frame, 1)).splitlines()[1:]
+    shown = [tuple(line.split()) for line in lines]
+    expected = [("c", "category"), ("p", "period[M]"), ("o", "object"), ("s", "string")]
+    assert shown == expected

@@ -429,3 +429,15 @@ def test_shards_inside_a_function_are_refused_with_a_way_out(numbers):
     assert "merge" in str(caught.value)
     with pytest.raises(ValueError, match=r"SharedValue"):
         numbers.transform_shard(lambda df, more: df, other)
+
+
+def test_numpy_format_has_every_column():
+    df = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    seen = xs.from_pandas(df, 1).transform_shard(lambda d: d, format="numpy").first()
+    assert {name: list(values) for name, values in seen.items()} == {
+        "a": [1, 3],
+        "a.1": [2, 4],
+    }
+    column = xs.from_pandas(df.set_axis([0, 1], axis=1), 1)[1]
+    (values,) = column.transform_shard(lambda d: d["1"], format="numpy").collect()
+    assert list(values) == [2, 4]

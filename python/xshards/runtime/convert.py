@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._engine_types import normalise
-from xshards._labels import hidden_names
+from xshards._labels import engine_names, hidden_names
 from xshards._pandas import FrameInfo, frame_to_table, table_to_frame
 from xshards._plain import without_tensors
 from xshards._writable import Lend, owned, writable
@@ -107,8 +107,15 @@ def _to_frame(
             table = table.drop(hidden_names(table.schema))
             return polars.from_arrow(without_tensors(table))
         case "numpy":
-            frame = table_to_frame(table, info, use_threads=use_threads, lend=lend)
-            return {name: owned(column.to_numpy()) for name, column in frame.items()}
+            value = table_to_frame(table, info, use_threads=use_threads, lend=lend)
+            frame = value.to_frame() if value.ndim == 1 else value
+            # Labels may repeat, and arrays go by names.
+            names = engine_names(list(frame.columns))
+            columns = (column for _, column in frame.items())
+            return {
+                name: owned(column.to_numpy())
+                for name, column in zip(names, columns, strict=True)
+            }
     msg = f"format must be one of {', '.join(FORMATS)}, got {form!r}"
     raise XShardsValueError(msg)
 
