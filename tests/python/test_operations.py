@@ -274,6 +274,7 @@ def test_more_partitions_than_rows():
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 data = st.data()
+NO_UNION = ("object-mixed", "object-bool")
 few = hypothesis.settings(max_examples=5)  # of each kind
 
 
@@ -298,7 +299,8 @@ def test_rows_of_every_kind(kind, draw, n):
     assert parts["x"].dtype == df["x"].dtype
 
 
-@every_kind
+# What cannot be a common type is an error, and objects may be anything.
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NO_UNION])
 @few
 @given(draw=data, n=num_partitions)
 def test_union_of_every_kind(kind, draw, n):
@@ -353,7 +355,7 @@ def test_group_by_every_kind(kind, draw, n):
     assert_same(actual, expected, ignore_order=True)
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("kind", [kind for kind in TYPED if "category" not in kind])
 @few
 @given(draw=data, n=num_partitions)
 def test_sort_by_every_kind(kind, draw, n):
