@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import pyarrow as pa
 
 from xshards import profile
-from xshards._labels import hidden_names, label_of, level_of, same_label
+from xshards._labels import engine_names, hidden_names, label_of, level_of, same_label
 from xshards._pandas import FrameInfo
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
+from xshards.expressions import col
 from xshards.progress import progress_bar
 from xshards.runtime.functions import Task, name_of, pack_task
 
@@ -158,25 +159,44 @@ class Base:
 
         A label that several columns have names all of them, as in pandas.
         """
-        if isinstance(labels, str):
-            return self._names_of(what, labels)
-        if not isinstance(labels, Iterable) or self._is_label(labels):
-            return self._names_of(what, labels)
-        return [name for label in labels for name in self._names_of(what, label)]
+        names = [
+            n for label in self._listed(labels) for n in self._names_of(what, label)
+        ]
+        for name in self._hidden():
+            if name in names:
+                msg = f"{what}: {name!r} is the index, not a column"
+                raise XShardsKeyError(msg)
+        return names
+
+    def _making_way(self, names: Iterable[str]) -> Self:
+        """Rename hidden columns that stand in the way of new ones of these names."""
+        hidden, wanted = self._hidden(), set(names)
+        if not wanted.intersection(hidden):
+            return self
+        used = self._full_schema().names
+        fresh = engine_names([*used, *wanted, *["__index__"] * len(used)])[-len(used) :]
+        core = self._core.select_named(
+            [
+                (new if old in wanted and old in hidden else old, col(old)._core)
+                for old, new in zip(used, fresh, strict=True)
+            ]
+        )
+        return self._derive(core, same_rows=True)
 
     def _keys_named(self, what: str, labels: object) -> list[str]:
         """Give the engine's names of columns, each label that of one column."""
-        listed: list[object]
-        if isinstance(labels, Iterable) and not isinstance(labels, str):
-            listed = [labels] if self._is_label(labels) else list(labels)
-        else:
-            listed = [labels]
+        listed = self._listed(labels)
         names = [self._names_of(what, label) for label in listed]
         for label, found in zip(listed, names, strict=True):
             if len(found) > 1:
                 msg = f"{what}: {len(found)} columns are labelled {label!r}"
                 raise XShardsValueError(msg)
         return [found[0] for found in names]
+
+    def _listed(self, labels: object) -> list[object]:
+        if not isinstance(labels, Iterable) or isinstance(labels, str):
+            return [labels]
+        return [labels] if self._is_label(labels) else list(labels)
 
     def _is_label(self, candidate: object) -> bool:
         if not isinstance(candidate, tuple):

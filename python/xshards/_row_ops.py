@@ -123,8 +123,9 @@ class RowOps(Base):
         1  2  20
         """
         require(name, str, "a new column is named by a string")
-        core = self._core.with_column(name, _expression(value)._core)
-        return self._derive(core, same_rows=True)
+        shards = self._making_way([name])
+        core = shards._core.with_column(name, _expression(value)._core)
+        return shards._derive(core, same_rows=True)
 
     def assign(self, **columns: object) -> Self:
         """Add or replace several columns, one after the other, as in pandas.
@@ -169,14 +170,14 @@ class RowOps(Base):
         >>> xs.from_pandas(pd.DataFrame({"a": [1]})).rename({"a": "x"}).columns
         ['x']
         """
-        schema = self._full_schema()
+        shards = self._making_way(as_names("new names", columns.values()))
+        schema = shards._full_schema()
         self._check_columns(columns, [label_of(field) for field in schema])
-        as_names("new names", columns.values())
         renamed = [
             (columns.get(label_of(field), field.name), col(field.name)._core)
             for field in schema
         ]
-        return self._derive(self._core.select_named(renamed), same_rows=True)
+        return shards._derive(shards._core.select_named(renamed), same_rows=True)
 
 
 def _expression(value: object) -> Expression:

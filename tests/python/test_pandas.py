@@ -149,6 +149,19 @@ def test_rows_without_columns():
     assert xs.from_pandas(pd.DataFrame(), 2).to_pandas().shape == (0, 0)
 
 
+def test_index_of_the_name_of_a_column():
+    df = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="key"))
+    shards = xs.from_pandas(df, 1)
+    added = shards.with_column("key", xs.col("a") * 2)
+    assert_same(added.to_pandas(), df.assign(key=df["a"] * 2))
+    renamed = shards.rename({"a": "key"}).to_pandas()
+    assert_same(renamed, df.rename(columns={"a": "key"}))
+    assert list(shards.sort_values("key", ascending=False).to_pandas()["a"]) == [2, 1]
+    for build in (lambda: shards["key"], lambda: shards.drop("key")):
+        with pytest.raises(KeyError, match="'key' is the index"):
+            build()
+
+
 def test_index_is_kept_by_functions_in_a_row():
     df = pd.DataFrame({"a": range(4)}, index=[7, 5, 3, 1])
     shards = xs.from_pandas(df, 2).transform_shard(lambda d: d)
