@@ -88,7 +88,7 @@ class Actions(WideOps):
         [1, 1, 1]
         """
         return [
-            to_value(payload, "pandas", self._info, use_threads=True)
+            to_value(payload, "pandas", self._shard_info(), use_threads=True)
             for partition in self._run(self._core.collect)
             for payload in partition
         ]

@@ -130,7 +130,7 @@ class Base:
         It gets the partition's number, its payloads, the payloads `beside` it, and
         `args`.
         """
-        task = Task(function, args, {}, self._info, by_payloads=True)
+        task = Task(function, args, {}, self._shard_info(), by_payloads=True)
         name, pickled = pack_task(task)
         label, buffer = name_of(function), pa.py_buffer(pickled)
         if beside is None:
@@ -148,6 +148,10 @@ class Base:
             return self._info
         schema = self._core.known_schema()
         return FrameInfo() if schema is None else FrameInfo.load(schema)
+
+    def _shard_info(self) -> FrameInfo | None:
+        """Describe a single shard: its rows are counted from 0."""
+        return None if self._info is None else self._info.renumbered()
 
     def _hidden(self) -> list[str]:
         """Name the columns that hold the index, as far as it is known."""

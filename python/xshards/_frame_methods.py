@@ -84,7 +84,7 @@ class FrameMethods(Exports):
             require(weights, str, "weights names a column")
         options = {"frac": frac, "replace": replace, "weights": weights}
         return self._transform_payloads(
-            _shard_tasks.sample_rows, self._info, options, random_state
+            _shard_tasks.sample_rows, self._shard_info(), options, random_state
         )
 
     def dropna(
@@ -392,7 +392,7 @@ class FrameMethods(Exports):
         >>> x.zip(y).stack_feature_labels().first()["x"].shape
         (1, 1, 3)
         """
-        return self._transform_payloads(_shard_tasks.stack_pairs, self._info)
+        return self._transform_payloads(_shard_tasks.stack_pairs, self._shard_info())
 
 
 def _assemble(

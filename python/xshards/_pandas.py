@@ -97,14 +97,7 @@ def frame_to_table(
         Which index is data: "all"; "labels", all but an unnamed RangeIndex; or "names",
         all but unnamed integers, which are leftovers where a function dropped rows.
     """
-    info = FrameInfo(series=isinstance(frame, pd.Series))
-    if isinstance(frame, pd.Series):
-        labels, columns = [frame.name], [frame]
-    else:
-        labels = list(frame.columns)
-        columns = [column for _, column in frame.items()]
-        if frame.columns.nlevels > 1 or frame.columns.name is not None:
-            info = replace(info, axis=tuple(frame.columns.names))
+    labels, columns, info = _columns_of(frame)
     fields: list[pa.Field] = []
     arrays: list[pa.Array | pa.ChunkedArray] = []
 
@@ -127,6 +120,16 @@ def frame_to_table(
         rows = frame.index.start, frame.index.step
         info = replace(info, rows=None if rows == (0, 1) else rows)
     return pa.table(arrays, schema=pa.schema(fields)), info
+
+
+def _columns_of(
+    frame: pd.DataFrame | pd.Series[Any],
+) -> tuple[list[Any], list[pd.Series[Any]], FrameInfo]:
+    if isinstance(frame, pd.Series):
+        return [frame.name], [frame], FrameInfo(series=True)
+    named = frame.columns.nlevels > 1 or frame.columns.name is not None
+    info = FrameInfo(axis=tuple(frame.columns.names) if named else ())
+    return list(frame.columns), [column for _, column in frame.items()], info
 
 
 def table_to_frame(
@@ -181,11 +184,12 @@ def _to_columns(
         frame = pd.DataFrame(noted, index=range(table.num_rows), copy=False)
         frame.columns = pd.RangeIndex(table.num_columns)
         return frame
-    with warnings.catch_warnings():
-        # Of columns that are added one by one; here there is no other way.
-        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
-        for position, values in noted.items():
-            frame.insert(position, position, values)
+    if noted:
+        with warnings.catch_warnings():
+            # Of many columns added one by one; here there is no other way.
+            warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+            for position, values in noted.items():
+                frame.insert(position, position, values)
     return frame
 
 
@@ -249,7 +253,6 @@ def _index_levels(
             return []
     if not has_columns and len(index) == 0 and isinstance(index, pd.RangeIndex):
         return []
-    # An unhashable name is no name; to_series would refuse it.
     return [
         pd.Series(level.array, dtype=level.dtype, name=level.name, copy=False)
         for level in map(index.get_level_values, range(index.nlevels))

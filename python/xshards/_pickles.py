@@ -65,7 +65,7 @@ class Pickles(ShardOps):
         with _sealed_files.staged(Path(path)) as staging:
             label = _sealed_files.Label(secrets.token_hex(8), self.num_partitions())
             self._transform_payloads(
-                _sealed_files.write, self._info, str(staging), label, secret
+                _sealed_files.write, self._shard_info(), str(staging), label, secret
             ).compute()
         return self
 

@@ -96,7 +96,7 @@ class PythonOps(Base):
         """
         require(function, Callable, "transform_shard takes a function")
         own = {"workers": workers, "format": format}
-        task = Task(function, args, kwargs, self._info)
+        task = Task(function, args, kwargs, self._shard_info())
         return self._call_python(task, own, batch_size=0)
 
     def map_batches(
@@ -142,7 +142,7 @@ class PythonOps(Base):
             msg = f"batch_size must be an int of at least 1, got {batch_size!r}"
             raise XShardsValueError(msg)
         own = {"workers": workers, "format": format, "batch_size": batch_size}
-        task = Task(function, args, kwargs, self._info)
+        task = Task(function, args, kwargs, self._shard_info())
         return self._call_python(task, own, batch_size)
 
     def _call_python(self, task: Task, own: dict[str, Any], batch_size: int) -> Self:

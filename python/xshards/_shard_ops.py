@@ -53,7 +53,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         return self._item(key)
 
     def _item(self, key: Any) -> Self:
-        return self._transform_payloads(_shard_tasks.take_item, self._info, key)
+        return self._transform_payloads(_shard_tasks.take_item, self._shard_info(), key)
 
     def take(self, n: int) -> list[Any]:
         """Give the first `n` shards, or all if there are fewer.
@@ -75,7 +75,7 @@ class ShardOps(RowOps, PythonOps, Actions):
             for payload in partition
         )
         return [
-            to_value(payload, "pandas", self._info, use_threads=True)
+            to_value(payload, "pandas", self._shard_info(), use_threads=True)
             for payload in islice(payloads, n)
         ]
 
@@ -116,7 +116,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         kinds, rows = self._run(self._core.contents)
         if kinds == ["Table"]:
             return rows
-        lengths = self._transform_payloads(_shard_tasks.measure, self._info)
+        lengths = self._transform_payloads(_shard_tasks.measure, self._shard_info())
         return sum(lengths.collect())
 
     def compute(self) -> Self:
@@ -178,7 +178,7 @@ class ShardOps(RowOps, PythonOps, Actions):
             )
             raise XShardsValueError(msg)
         return self._transform_payloads(
-            _shard_tasks.pair, self._info, other._info, beside=other
+            _shard_tasks.pair, self._shard_info(), other._shard_info(), beside=other
         )
 
     def split(self) -> list[Self]:
@@ -204,7 +204,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         """
         if self._holds_frames():
             return [self]
-        counts = self._transform_payloads(_shard_tasks.count_parts, self._info)
+        counts = self._transform_payloads(_shard_tasks.count_parts, self._shard_info())
         lengths = set(counts.collect())
         if len(lengths) > 1:
             msg = (
@@ -235,7 +235,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         count = as_count("num_partitions", num_partitions)
         if self._holds_frames():
             return super().repartition(count)
-        found = self._transform_payloads(_rebatch.describe, self._info).collect()
+        found = self._transform_payloads(_rebatch.describe, self._shard_info()).collect()
         if not found:
             nothing = _core.XShards.from_payloads(self._core.context, [[]] * count)
             return self._derive(nothing)
@@ -245,6 +245,6 @@ class ShardOps(RowOps, PythonOps, Actions):
             spread = rows._derive(rows._core.repartition(count))
             return spread._transform_payloads(_rebatch.rows_from_table, layout)
         flatten = all(is_list for _, is_list in found)
-        items = self._transform_payloads(_rebatch.items_to_table, self._info, flatten)
+        items = self._transform_payloads(_rebatch.items_to_table, self._shard_info(), flatten)
         spread = items._derive(items._core.repartition(count))
         return spread._transform_payloads(_rebatch.items_from_table, flatten)

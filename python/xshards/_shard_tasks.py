@@ -169,7 +169,7 @@ def sample_rows(
             continue
         frame = to_value(payload, "pandas", info)
         some = frame.sample(**options, random_state=generator)
-        samples.append(_made_from(some, info))
+        samples.append(to_payload(some, indexed=is_indexed(payload)))
     return samples
 
 

@@ -128,6 +128,9 @@ def test_range_index_numbers_rows():
     computed = shards.with_column("b", xs.col("a") + 1).to_pandas()
     assert_same(computed, df.assign(b=df["a"] + 1))
     pd.testing.assert_series_equal(shards["a"].to_pandas(), df["a"])
+    assert [list(part.index) for part in shards.collect()] == [[0, 1], [0]]
+    seen = shards.transform_shard(lambda d: list(d.index)).collect()
+    assert seen == [[0, 1], [0]]
     for changed in (
         shards.filter(xs.col("a") > 1),
         shards.sort_values("a"),
@@ -370,6 +373,12 @@ def test_objects_are_only_unpickled_if_this_session_pickled_them(tmp_path):
     assert planted.columns == ["a", "b"]
     assert list(planted.to_pandas()["a"]) == [held]
     assert not tmp_path.joinpath("sprung").exists()
+
+
+def test_many_columns_with_notes_come_back_without_a_warning():
+    df = pd.DataFrame({f"c{n}": pd.array([n, None], dtype="Int64") for n in range(150)})
+    df["plain"] = 1
+    assert_same(xs.from_pandas(df, 2).to_pandas(), df)
 
 
 def test_tensors_are_views_of_one_block_and_writable():
