@@ -197,7 +197,9 @@ def _plain_columns(
     table: pa.Table, *, use_threads: bool, lend: Lend | None
 ) -> pd.DataFrame:
     try:
-        return _to_blocks(_decode_dictionaries(table), use_threads=use_threads, lend=lend)
+        return _to_blocks(
+            _decode_dictionaries(table), use_threads=use_threads, lend=lend
+        )
     except (pa.ArrowException, ValueError) as error:
         fields = ", ".join(f"{field.name!r} ({field.type})" for field in table.schema)
         msg = f"one of these columns has no pandas form: {fields}: {error}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
 from xshards._labels import label_of
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import XShardsTypeError
 from xshards.expressions import Expression, col, lit
 
 if TYPE_CHECKING:

@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from xshards import _core
-from xshards._pandas import FrameInfo, frame_to_table
 from xshards._shard_tasks import values_of
 from xshards.errors import (
     XShardsFileExistsError,
@@ -32,12 +30,13 @@ from xshards.errors import (
     XShardsPermissionError,
     XShardsValueError,
 )
-from xshards.runtime.convert import to_payload, to_value
+from xshards.runtime.convert import is_indexed, to_payload, to_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xshards._core import Payload
+    from xshards._pandas import FrameInfo
 
 __all__ = ["Label", "as_key", "listed", "read", "staged", "write"]
 
@@ -131,7 +130,7 @@ def write(
 ) -> list[Payload]:
     """Write a partition's file, in a worker process."""
     line = label.line(partition)
-    labelled = [_has_labels(payload, info) for payload in payloads]
+    labelled = [is_indexed(payload) for payload in payloads]
     shards = list(zip(values_of(payloads, info), labelled, strict=True))
     content = cloudpickle.dumps(shards, protocol=5)
     path = Path(directory, f"part-{partition:05d}.pickle")
@@ -202,19 +201,4 @@ def read(partition: int, payloads: list[Payload], key: bytes) -> list[Payload]:
         )
         raise XShardsValueError(msg)
     shards: list[tuple[Any, bool]] = pickle.loads(pickled)
-    return [_as_saved(value, labelled=labelled) for value, labelled in shards]
-
-
-def _has_labels(payload: Payload, info: FrameInfo | None) -> bool:
-    """Tell whether a frame's index is data, not row numbers."""
-    if payload.kind != "Table":
-        return False
-    known = FrameInfo.load(payload.table().schema) if info is None else info
-    return bool(known.index)
-
-
-def _as_saved(value: Any, *, labelled: bool) -> Payload:
-    if not labelled:
-        return to_payload(value)
-    table, info = frame_to_table(value, keep="all")
-    return _core.Payload.from_table(info.store(table))
+    return [to_payload(value, indexed=labelled) for value, labelled in shards]

@@ -235,7 +235,9 @@ class ShardOps(RowOps, PythonOps, Actions):
         count = as_count("num_partitions", num_partitions)
         if self._holds_frames():
             return super().repartition(count)
-        found = self._transform_payloads(_rebatch.describe, self._shard_info()).collect()
+        found = self._transform_payloads(
+            _rebatch.describe, self._shard_info()
+        ).collect()
         if not found:
             nothing = _core.XShards.from_payloads(self._core.context, [[]] * count)
             return self._derive(nothing)
@@ -245,6 +247,8 @@ class ShardOps(RowOps, PythonOps, Actions):
             spread = rows._derive(rows._core.repartition(count))
             return spread._transform_payloads(_rebatch.rows_from_table, layout)
         flatten = all(is_list for _, is_list in found)
-        items = self._transform_payloads(_rebatch.items_to_table, self._shard_info(), flatten)
+        items = self._transform_payloads(
+            _rebatch.items_to_table, self._shard_info(), flatten
+        )
         spread = items._derive(items._core.repartition(count))
         return spread._transform_payloads(_rebatch.items_from_table, flatten)
