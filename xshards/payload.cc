@@ -127,15 +127,24 @@ int64_t Payload::num_rows() const {
   return rows;
 }
 
+arrow::Result<std::vector<std::vector<int64_t>>> TensorShapes(
+    const arrow::Schema& schema) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const auto& field : schema.fields()) {
+    ARROW_ASSIGN_OR_RAISE(auto shape, field->metadata()->Get(kShapeKey));
+    shapes.push_back(SplitShape(shape));
+  }
+  return shapes;
+}
+
 arrow::Result<std::vector<TensorLeaf>> Payload::tensor_leaves() const {
   ARROW_RETURN_NOT_OK(CheckKind(*this, PayloadKind::kTensors));
+  ARROW_ASSIGN_OR_RAISE(auto shapes, TensorShapes(*schema_));
   std::vector<TensorLeaf> leaves;
   for (int i = 0; i < schema_->num_fields(); ++i) {
-    const auto& metadata = schema_->field(i)->metadata();
-    ARROW_ASSIGN_OR_RAISE(auto dtype, metadata->Get(kDtypeKey));
-    ARROW_ASSIGN_OR_RAISE(auto shape, metadata->Get(kShapeKey));
+    ARROW_ASSIGN_OR_RAISE(auto dtype, schema_->field(i)->metadata()->Get(kDtypeKey));
     leaves.push_back({.dtype = std::move(dtype),
-                      .shape = SplitShape(shape),
+                      .shape = std::move(shapes[static_cast<size_t>(i)]),
                       .data = ValueBuffer(*batches_[0]->column(i))});
   }
   return leaves;

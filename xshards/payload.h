@@ -71,4 +71,8 @@ class XSHARDS_EXPORT Payload {
 /// Tell which kind of payload a batch of this schema belongs to.
 XSHARDS_EXPORT PayloadKind KindOf(const arrow::Schema& schema);
 
+/// The shapes of the arrays of a Tensors payload with this schema.
+XSHARDS_EXPORT arrow::Result<std::vector<std::vector<int64_t>>> TensorShapes(
+    const arrow::Schema& schema);
+
 }  // namespace xshards

@@ -12,5 +12,6 @@ void BindContext(pybind11::module_& module);
 void BindShards(pybind11::module_& module);
 void BindReaders(pybind11::module_& module);
 void BindWorker(pybind11::module_& module);
+void BindFeed(pybind11::module_& module);
 
 }  // namespace xshards::python

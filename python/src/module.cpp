@@ -13,4 +13,5 @@ PYBIND11_MODULE(_core, module) {
   xshards::python::BindShards(module);
   xshards::python::BindReaders(module);
   xshards::python::BindWorker(module);
+  xshards::python::BindFeed(module);
 }

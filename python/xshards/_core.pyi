@@ -192,3 +192,23 @@ class FragmentWorker:
     def lend(
         self, buffer: pa.Buffer
     ) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint8]], int] | None: ...
+
+class Feeder:
+    def __init__(
+        self,
+        shards: XShards,
+        on_progress: Any,
+        tensors: Sequence[tuple[list[str], str | None]],
+        batch_size: int,
+        replica: tuple[int, int],
+        shuffle: bool,
+        seed: int,
+        window_rows: int,
+        prefetch: int,
+    ) -> None: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def num_steps(self) -> int: ...
+    def start(self, epoch: int, first_step: int) -> None: ...
+    def next(self) -> tuple[int, int, list[np.ndarray[Any, Any]]] | None: ...

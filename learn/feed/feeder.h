@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "learn/feed/batch_plan.h"
+#include "learn/feed/epoch_order.h"
+#include "learn/feed/row_source.h"
+#include "learn/feed/tensor_block.h"
+#include "xshards/export.h"
+#include "xshards/partition.h"
+
+namespace xshards::learn {
+
+struct XSHARDS_EXPORT FeedOptions {
+  /// The tensors to make of rows; empty where partitions hold Tensors.
+  std::vector<TensorSpec> tensors = {};
+  int64_t batch_size = 32;  // rows of a step, over all replicas
+  int num_replicas = 1;
+  int replica = 0;  // which of them is fed
+  ShuffleOptions order = {};
+  int prefetch = 4;  // batches made ahead
+
+  arrow::Status Validate() const;
+};
+
+/// One replica's share of a step.
+struct FeedBatch {
+  int64_t step = 0;
+  int64_t step_rows = 0;  // over all replicas
+  TensorBlock rows;       // may be empty
+};
+
+/// Turns partitions into mini-batches for one replica, on a thread of its own.
+///
+/// All replicas of the same partitions, seed and batch size agree on the rows of each
+/// step, whatever their number, so N replicas see together what one would see; and a
+/// replica that starts again at a step sees the same rows. Each row comes once an epoch.
+/// Start() and Next() are called by one thread.
+class XSHARDS_EXPORT Feeder {
+ public:
+  /// The partitions must stay materialised: they are read again each epoch.
+  static arrow::Result<std::unique_ptr<Feeder>> Make(
+      const std::vector<Partition>& partitions, FeedOptions options,
+      arrow::MemoryPool* pool);
+  ~Feeder();
+
+  int64_t num_rows() const { return plan_.num_rows; }
+  int64_t num_steps() const { return plan_.num_steps(); }
+
+  /// Begin an epoch, at any of its steps. What was made ahead of another is dropped.
+  void Start(int64_t epoch, int64_t first_step = 0);
+  /// The next batch of the epoch that was started; empty after its last.
+  arrow::Result<std::optional<FeedBatch>> Next();
+
+ private:
+  Feeder(RowSource source, FeedOptions options, arrow::MemoryPool* pool);
+  void Stop();
+  void MakeBatches(const std::stop_token& stop, int64_t epoch, int64_t first_step);
+  /// Wait for room and put a result there; false if stopped meanwhile.
+  bool Put(const std::stop_token& stop, arrow::Result<std::optional<FeedBatch>> batch);
+
+  const FeedOptions options_;
+  arrow::MemoryPool* const pool_;
+  RowSource source_;  // used by thread_ alone while it runs
+  const BatchPlan plan_;
+  bool ended_ = true;  // Next() gave the epoch's end, or an error
+
+  std::mutex mutex_;  // guards ready_
+  std::condition_variable_any changed_;
+  std::deque<arrow::Result<std::optional<FeedBatch>>> ready_;
+  std::jthread thread_;
+};
+
+}  // namespace xshards::learn

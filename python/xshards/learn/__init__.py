@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From shards to trained models. Importing this loads no framework."""
