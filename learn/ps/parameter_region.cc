@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/ps/parameter_region.h"
+
+#include <new>
+#include <unistd.h>
+#include <utility>
+
+#include <arrow/status.h>
+
+namespace xshards::learn {
+
+namespace {
+
+// Names the layout below: change it when that changes.
+constexpr uint64_t kMagic = 0x3150'5353'4853'4458;
+
+int64_t AlignToLine(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+template <typename T>
+T* As(std::byte* bytes) {
+  return reinterpret_cast<T*>(bytes);
+}
+
+}  // namespace
+
+ParameterRegion::ParameterRegion(std::shared_ptr<SharedRegion> region)
+    : region_(std::move(region)) {}
+
+ParameterRegion::Sections ParameterRegion::Arrange(const ParameterLayout& layout,
+                                                   RegionSizes sizes) {
+  const int64_t parameters = layout.num_parameters();
+  auto page = [](int64_t bytes) { return SharedRegion::AlignToPage(bytes); };
+  Sections at;
+  at.slots = AlignToLine(sizeof(Header));
+  at.control_end =
+      page(at.slots + sizes.num_replicas * static_cast<int64_t>(sizeof(ReplicaSlot)));
+  at.records = at.control_end;
+  at.step_counts = AlignToLine(
+      at.records + parameters * static_cast<int64_t>(sizeof(ParameterRecord)));
+  at.weights = page(at.step_counts + parameters * static_cast<int64_t>(sizeof(int64_t)));
+  at.states = at.weights + page(layout.vector_bytes());
+  at.replicas = at.states + sizes.num_states * page(layout.vector_bytes());
+  at.replica_state = AlignToLine(parameters);
+  at.replica_gradient =
+      page(at.replica_state + 2 * AlignToLine(sizes.replica_state_bytes));
+  at.replica_stride = at.replica_gradient + page(layout.vector_bytes());
+  at.end = at.replicas + sizes.num_replicas * at.replica_stride;
+  return at;
+}
+
+arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Create(
+    const ParameterLayout& layout, RegionSizes sizes,
+    std::shared_ptr<MemoryBudget> budget) {
+  const Sections sections = Arrange(layout, sizes);
+  ARROW_ASSIGN_OR_RAISE(auto shared,
+                        SharedRegion::Create(sections.end, std::move(budget)));
+  std::shared_ptr<ParameterRegion> region(new ParameterRegion(std::move(shared)));
+  auto* header = new (region->at(0)) Header{.magic = kMagic,
+                                            .sizes = sizes,
+                                            .num_parameters = layout.num_parameters(),
+                                            .driver_pid = getpid(),
+                                            .vector_bytes = layout.vector_bytes(),
+                                            .sections = sections,
+                                            .stopped = false,
+                                            .step = 0,
+                                            .gradients_bell = {},
+                                            .weights_bell = {}};
+  for (int32_t replica = 0; replica < sizes.num_replicas; ++replica) {
+    new (&region->slot(replica)) ReplicaSlot;
+  }
+  auto* record = As<ParameterRecord>(region->at(header->sections.records));
+  for (const Parameter& parameter : layout.parameters()) {
+    *record++ = {.offset = parameter.offset,
+                 .count = parameter.count,
+                 .type = parameter.type,
+                 .group = parameter.group};
+  }
+  return region;
+}
+
+arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Open(int fd,
+                                                                      int32_t replica) {
+  ARROW_ASSIGN_OR_RAISE(auto shared, SharedRegion::Open(fd));
+  std::shared_ptr<ParameterRegion> region(new ParameterRegion(shared));
+  if (shared->size() < static_cast<int64_t>(sizeof(Header)) ||
+      region->header().magic != kMagic ||
+      region->header().sections.end != shared->size()) {
+    return arrow::Status::Invalid("Descriptor ", fd,
+                                  " is not a parameter region of this version");
+  }
+  if (replica < 0 || replica >= region->sizes().num_replicas) {
+    return arrow::Status::IndexError("The server has replicas 0 to ",
+                                     region->sizes().num_replicas - 1, ", got ", replica);
+  }
+  const Sections& sections = region->header().sections;
+  ARROW_RETURN_NOT_OK(shared->AllowWrites(0, sections.control_end));
+  ARROW_RETURN_NOT_OK(shared->AllowWrites(
+      sections.replicas + replica * sections.replica_stride, sections.replica_stride));
+  return region;
+}
+
+std::span<const ParameterRecord> ParameterRegion::parameters() const {
+  return {As<ParameterRecord>(at(header().sections.records)),
+          static_cast<size_t>(header().num_parameters)};
+}
+
+std::span<int64_t> ParameterRegion::step_counts() const {
+  return {As<int64_t>(at(header().sections.step_counts)),
+          static_cast<size_t>(header().num_parameters)};
+}
+
+ReplicaSlot& ParameterRegion::slot(int32_t replica) const {
+  return As<ReplicaSlot>(at(header().sections.slots))[replica];
+}
+
+std::byte* ParameterRegion::state(int32_t index) const {
+  return at(header().sections.states +
+            index * SharedRegion::AlignToPage(header().vector_bytes));
+}
+
+std::byte* ParameterRegion::replica_part(int32_t replica) const {
+  return at(header().sections.replicas + replica * header().sections.replica_stride);
+}
+
+std::byte* ParameterRegion::gradient(int32_t replica) const {
+  return replica_part(replica) + header().sections.replica_gradient;
+}
+
+std::span<uint8_t> ParameterRegion::presence(int32_t replica) const {
+  return {As<uint8_t>(replica_part(replica)),
+          static_cast<size_t>(header().num_parameters)};
+}
+
+std::span<std::byte> ParameterRegion::replica_state(int32_t replica,
+                                                    uint64_t pushed) const {
+  const int64_t capacity = header().sizes.replica_state_bytes;
+  const int64_t which = pushed % 2 == 0 ? 0 : AlignToLine(capacity);
+  return {replica_part(replica) + header().sections.replica_state + which,
+          static_cast<size_t>(capacity)};
+}
+
+}  // namespace xshards::learn
