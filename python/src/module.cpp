@@ -14,4 +14,6 @@ PYBIND11_MODULE(_core, module) {
   xshards::python::BindReaders(module);
   xshards::python::BindWorker(module);
   xshards::python::BindFeed(module);
+  xshards::python::BindParameterServer(module);
+  xshards::python::BindSchedule(module);
 }
