@@ -16,6 +16,7 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
       {"kurt", MakeShapeAccumulator},        {"kurtosis", MakeShapeAccumulator},
       {"min", MakeExtremeAccumulator},       {"max", MakeExtremeAccumulator},
       {"first", MakePickAccumulator},        {"last", MakePickAccumulator},
+      {"first_row", MakePickAccumulator},    {"last_row", MakePickAccumulator},
       {"nunique", MakeDistinctAccumulator},
   };
   const auto maker = kMakers.find(options.function);
@@ -23,7 +24,9 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
     return arrow::Status::NotImplemented("There is no aggregate '", options.function,
                                          "'");
   }
-  return maker->second(options);
+  const bool by_category =
+      options.categories != nullptr && maker->second == MakeExtremeAccumulator;
+  return by_category ? MakeCategoryAccumulator(options) : maker->second(options);
 }
 
 std::shared_ptr<arrow::DataType> InputTypeOfStates(

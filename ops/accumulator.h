@@ -45,6 +45,8 @@ struct AccumulatorOptions {
   std::string function;                         // see xshards::Aggregate
   std::shared_ptr<arrow::DataType> input_type;  // of the values, decoded
   std::shared_ptr<arrow::DataType> output_type;
+  /// Of an ordered category: min and max go by their order. Else nullptr.
+  std::shared_ptr<arrow::Array> categories;
   bool gives_states = false;  // States() will be called, not Finish()
   arrow::MemoryPool* pool = nullptr;
 };
@@ -66,6 +68,7 @@ MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeVarianceAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeCategoryAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);
 

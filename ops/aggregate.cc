@@ -9,6 +9,7 @@
 #include "ops/key_columns.h"
 #include "ops/plain_values.h"
 #include "ops/unary_stream.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
 
@@ -56,17 +57,20 @@ class AggregateStream final : public UnaryStream {
           fields.push_back(arrow::field(StateName(i, j), types[j]));
         }
       } else {
-        fields.push_back(
-            arrow::field(node_.aggregates[i].output, column.accumulator.output_type));
+        fields.push_back(column.field);
       }
       columns_.push_back(std::move(column));
     }
-    ARROW_ASSIGN_OR_RAISE(groups_, GroupTable::Make(keys_, columns_, context_.pool));
+    ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
     return arrow::schema(std::move(fields),
                          node_.all_columns ? input->metadata() : nullptr);
   }
 
  private:
+  arrow::Result<std::unique_ptr<GroupTable>> MakeGroups() const {
+    return GroupTable::Make(keys_, columns_, node_.by_last, context_.pool);
+  }
+
   /// Find what the i-th aggregate reads: values or, in the final phase, states.
   arrow::Result<GroupedColumn> Find(size_t i, const arrow::Schema& input) const {
     const Aggregate& aggregate = node_.aggregates[i];
@@ -79,7 +83,8 @@ class AggregateStream final : public UnaryStream {
       ARROW_RETURN_NOT_OK(FindStates(i, input, column));
       return column;
     }
-    ARROW_ASSIGN_OR_RAISE(options.output_type, AggregateType(aggregate, input));
+    ARROW_ASSIGN_OR_RAISE(auto field, AggregateField(aggregate, input));
+    ARROW_RETURN_NOT_OK(SetOutput(std::move(field), column));
     if (aggregate.column == "*") return column;
     ARROW_ASSIGN_OR_RAISE(auto found, FindColumns(input, {aggregate.column}));
     column.value = found[0];
@@ -105,7 +110,16 @@ class AggregateStream final : public UnaryStream {
           types.empty() ? "no column " + StateName(i, 0) : "no schema");
     }
     column.accumulator.input_type = InputTypeOfStates(column.accumulator.function, types);
-    column.accumulator.output_type = node_.schema->field(output)->type();
+    return SetOutput(node_.schema->field(output), column);
+  }
+
+  static arrow::Status SetOutput(std::shared_ptr<arrow::Field> field,
+                                 GroupedColumn& column) {
+    column.accumulator.output_type = field->type();
+    if (FamilyOf(*field) == DtypeFamily::kCategory) {
+      ARROW_ASSIGN_OR_RAISE(column.accumulator.categories, CategoriesOf(*field));
+    }
+    column.field = std::move(field);
     return arrow::Status::OK();
   }
 
@@ -131,7 +145,7 @@ class AggregateStream final : public UnaryStream {
                     context_.batch_bytes);
     groups_.reset();
     if (!at_end_) {
-      ARROW_ASSIGN_OR_RAISE(groups_, GroupTable::Make(keys_, columns_, context_.pool));
+      ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
     }
     reservation_.Resize(0);
     return arrow::Status::OK();

@@ -36,7 +36,8 @@ class FilterStream final : public UnaryStream {
  protected:
   arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) override {
-    ARROW_ASSIGN_OR_RAISE(predicate_, node_.predicate.Bind(*input));
+    ARROW_ASSIGN_OR_RAISE(auto bound, node_.predicate.Bind(*input));
+    predicate_ = std::move(bound.arrow);
     if (predicate_.type()->id() != arrow::Type::BOOL) {
       return arrow::Status::TypeError("Expected a predicate that is true or false, but ",
                                       node_.predicate.ToString(), " is ",

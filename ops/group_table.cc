@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/group_table.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <arrow/array/concatenate.h>
@@ -14,16 +16,18 @@
 namespace xshards::ops {
 
 GroupTable::GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns,
-                       arrow::MemoryPool* pool)
+                       bool by_last, arrow::MemoryPool* pool)
     : keys_(std::move(keys)),
       columns_(std::move(columns)),
+      by_last_(by_last),
       pool_(pool),
       key_values_(keys_.size()) {}
 
 arrow::Result<std::unique_ptr<GroupTable>> GroupTable::Make(
-    std::vector<int> keys, const std::vector<GroupedColumn>& columns,
+    std::vector<int> keys, const std::vector<GroupedColumn>& columns, bool by_last,
     arrow::MemoryPool* pool) {
-  std::unique_ptr<GroupTable> table(new GroupTable(std::move(keys), columns, pool));
+  std::unique_ptr<GroupTable> table(
+      new GroupTable(std::move(keys), columns, by_last, pool));
   for (const auto& column : columns) {
     ARROW_ASSIGN_OR_RAISE(auto accumulator, MakeAccumulator(column.accumulator));
     accumulator->Resize(static_cast<size_t>(table->num_groups()));
@@ -37,7 +41,7 @@ int64_t GroupTable::num_groups() const { return keys_.empty() ? 1 : table_.size(
 int64_t GroupTable::num_bytes() const {
   int64_t bytes = table_.num_bytes();
   for (const auto& accumulator : accumulators_) bytes += accumulator->num_bytes();
-  return bytes;
+  return bytes + static_cast<int64_t>(last_rows_.capacity() * sizeof(int64_t));
 }
 
 arrow::Status GroupTable::FindGroups(const arrow::RecordBatch& batch) {
@@ -61,6 +65,7 @@ arrow::Status GroupTable::FindGroups(const arrow::RecordBatch& batch) {
 arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
   if (batch.num_rows() == 0) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(FindGroups(batch));
+  if (by_last_) NoteLastRows();
   for (size_t i = 0; i < columns_.size(); ++i) {
     Accumulator& accumulator = *accumulators_[i];
     accumulator.Resize(static_cast<size_t>(num_groups()));
@@ -79,6 +84,20 @@ arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
   return arrow::Status::OK();
 }
 
+void GroupTable::NoteLastRows() {
+  last_rows_.resize(static_cast<size_t>(num_groups()));
+  for (uint32_t group : groups_) last_rows_[group] = num_rows_++;
+}
+
+std::shared_ptr<arrow::Array> GroupTable::OrderByLastRow() const {
+  std::vector<int64_t> order(last_rows_.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::sort(order.begin(), order.end(), [this](int64_t left, int64_t right) {
+    return last_rows_[static_cast<size_t>(left)] < last_rows_[static_cast<size_t>(right)];
+  });
+  return ToArray(std::move(order));
+}
+
 arrow::Result<arrow::ArrayVector> GroupTable::Finish() {
   arrow::ArrayVector columns;
   for (auto& chunks : key_values_) {
@@ -95,6 +114,12 @@ arrow::Result<arrow::ArrayVector> GroupTable::Finish() {
       columns.push_back(std::move(result));
     }
     accumulators_[i].reset();
+  }
+  if (by_last_) {
+    const auto order = OrderByLastRow();
+    for (auto& column : columns) {
+      ARROW_ASSIGN_OR_RAISE(column, Gather(column, order, pool_));
+    }
   }
   return columns;
 }

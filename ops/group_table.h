@@ -17,18 +17,19 @@ namespace xshards::ops {
 /// One aggregate, with its columns found.
 struct GroupedColumn {
   AccumulatorOptions accumulator;
-  int value = -1;           // the column of values; -1: rows are counted
-  std::vector<int> states;  // or the columns of states to merge
+  std::shared_ptr<arrow::Field> field;  // of the result
+  int value = -1;                       // the column of values; -1: rows are counted
+  std::vector<int> states;              // or the columns of states to merge
 };
 
-/// The groups of a partition: their keys, in order of first appearance, and the state of
-/// every aggregate.
+/// The groups of a partition: their keys, in order of appearance, and the state of every
+/// aggregate.
 class GroupTable {
  public:
   /// `keys` and the positions in `columns` are those of the batches. Without keys there
-  /// is exactly one group.
+  /// is exactly one group. With `by_last`, groups come in order of last appearance.
   static arrow::Result<std::unique_ptr<GroupTable>> Make(
-      std::vector<int> keys, const std::vector<GroupedColumn>& columns,
+      std::vector<int> keys, const std::vector<GroupedColumn>& columns, bool by_last,
       arrow::MemoryPool* pool);
 
   arrow::Status Consume(const arrow::RecordBatch& batch);
@@ -41,17 +42,22 @@ class GroupTable {
   int64_t num_bytes() const;
 
  private:
-  GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns,
+  GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns, bool by_last,
              arrow::MemoryPool* pool);
   arrow::Status FindGroups(const arrow::RecordBatch& batch);
+  void NoteLastRows();
+  std::shared_ptr<arrow::Array> OrderByLastRow() const;
 
   const std::vector<int> keys_;
   const std::vector<GroupedColumn> columns_;
+  const bool by_last_;
   arrow::MemoryPool* const pool_;
   KeyTable table_;
   std::vector<arrow::ArrayVector> key_values_;  // by key: of the groups, in order
   std::vector<std::unique_ptr<Accumulator>> accumulators_;
-  std::vector<uint32_t> groups_;  // of the rows of the current batch
+  std::vector<uint32_t> groups_;    // of the rows of the current batch
+  std::vector<int64_t> last_rows_;  // by group, if that is their order
+  int64_t num_rows_ = 0;
 };
 
 }  // namespace xshards::ops

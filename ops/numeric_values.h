@@ -11,18 +11,43 @@
 
 namespace xshards::ops {
 
-/// Numbers of any type as T, rounding where T is coarser; zero copy if they are T.
+/// True for times and durations, which are counts of ticks.
+inline bool IsTime(const arrow::DataType& type) {
+  return type.id() == arrow::Type::TIMESTAMP || type.id() == arrow::Type::DURATION;
+}
+
+/// Numbers of any type as T, rounding where T is coarser, and times as their ticks; zero
+/// copy if they are T.
 template <typename T>
 arrow::Result<std::shared_ptr<typename arrow::CTypeTraits<T>::ArrayType>> NumericValues(
     const std::shared_ptr<arrow::Array>& values, arrow::MemoryPool* pool) {
   using ArrayType = typename arrow::CTypeTraits<T>::ArrayType;
   const auto type = arrow::CTypeTraits<T>::type_singleton();
-  if (values->type()->Equals(*type)) return std::static_pointer_cast<ArrayType>(values);
+  auto numbers = values;
+  if (IsTime(*values->type())) {
+    ARROW_ASSIGN_OR_RAISE(numbers, values->View(arrow::int64()));
+  }
+  if (numbers->type()->Equals(*type)) {
+    return std::static_pointer_cast<ArrayType>(numbers);
+  }
   arrow::compute::ExecContext exec(pool);
   ARROW_ASSIGN_OR_RAISE(
       auto cast,
-      arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Unsafe(), &exec));
+      arrow::compute::Cast(*numbers, type, arrow::compute::CastOptions::Unsafe(), &exec));
   return std::static_pointer_cast<ArrayType>(cast);
+}
+
+/// Numbers as the type of a result; a time is cut to whole ticks.
+inline arrow::Result<std::shared_ptr<arrow::Array>> FromNumbers(
+    std::shared_ptr<arrow::Array> numbers, const std::shared_ptr<arrow::DataType>& type,
+    arrow::MemoryPool* pool) {
+  arrow::compute::ExecContext exec(pool);
+  const auto options = arrow::compute::CastOptions::Unsafe();
+  if (IsTime(*type)) {
+    ARROW_ASSIGN_OR_RAISE(numbers,
+                          arrow::compute::Cast(*numbers, arrow::int64(), options, &exec));
+  }
+  return arrow::compute::Cast(*numbers, type, options, &exec);
 }
 
 /// Call visit(row) for every row that is not null.

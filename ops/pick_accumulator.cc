@@ -12,12 +12,15 @@ namespace xshards::ops {
 
 namespace {
 
-/// first and last value that is not missing, of any type. Picked values are gathered
-/// batch by batch; groups know theirs by its position among all that were picked.
+/// first and last value that is not missing, first_row and last_row whatever is there; of
+/// any type. Picked values are gathered batch by batch; groups know theirs by its
+/// position among all that were picked.
 class PickAccumulator final : public Accumulator {
  public:
   explicit PickAccumulator(AccumulatorOptions options)
-      : options_(std::move(options)), is_last_(options_.function == "last") {}
+      : options_(std::move(options)),
+        is_last_(options_.function.starts_with("last")),
+        takes_missing_(options_.function.ends_with("_row")) {}
 
   void Resize(size_t num_groups) override { picks_.resize(num_groups, kNothing); }
 
@@ -27,7 +30,7 @@ class PickAccumulator final : public Accumulator {
     const int64_t begin = num_picked_;
     const auto consider = [&](int64_t row, int64_t replaceable_below) {
       int64_t& pick = picks_[groups[static_cast<size_t>(row)]];
-      if (values->IsNull(row) || pick >= replaceable_below) return;
+      if (pick >= replaceable_below || (values->IsNull(row) && !takes_missing_)) return;
       pick = num_picked_++;
       rows.push_back(row);
     };
@@ -93,6 +96,7 @@ class PickAccumulator final : public Accumulator {
 
   const AccumulatorOptions options_;
   const bool is_last_;
+  const bool takes_missing_;
   std::vector<int64_t> picks_;  // a group's value among all of picked_, or kNothing
   arrow::ArrayVector picked_;
   int64_t num_picked_ = 0;  // the length of picked_

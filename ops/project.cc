@@ -8,6 +8,7 @@
 #include "ops/evaluate.h"
 #include "ops/executors.h"
 #include "ops/unary_stream.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
 
@@ -47,13 +48,13 @@ class ProjectStream final : public UnaryStream {
     arrow::FieldVector fields;
     for (size_t i = 0; i < project.expressions.size(); ++i) {
       Column column;
-      ARROW_ASSIGN_OR_RAISE(column.bound, project.expressions[i].Bind(*input));
+      ARROW_ASSIGN_OR_RAISE(auto bound, project.expressions[i].Bind(*input));
       const std::string* source = project.expressions[i].column_name();
       if (source != nullptr) column.index = input->GetFieldIndex(*source);
-      fields.push_back(
-          column.index >= 0
-              ? input->field(column.index)->WithName(project.names[i])
-              : arrow::field(project.names[i], column.bound.type()->GetSharedPtr()));
+      fields.push_back(column.index >= 0
+                           ? Renamed(input->field(column.index), project.names[i])
+                           : bound.field->WithName(project.names[i]));
+      column.bound = std::move(bound.arrow);
       columns_.push_back(std::move(column));
     }
     return arrow::schema(std::move(fields), input->metadata());

@@ -9,6 +9,7 @@
 
 #include "ops/key_columns.h"
 #include "ops/plain_values.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
 
@@ -18,7 +19,10 @@ arrow::Result<arrow::ArrayVector> SortColumns(const arrow::RecordBatch& batch,
   arrow::ArrayVector columns;
   for (const auto& key : keys) {
     ARROW_ASSIGN_OR_RAISE(auto found, FindColumns(*batch.schema(), {key.column}));
-    ARROW_ASSIGN_OR_RAISE(auto column, PlainValues(batch.column(found[0]), pool));
+    const int at = found[0];
+    ARROW_ASSIGN_OR_RAISE(auto column,
+                          SortValues(batch.column(at), *batch.schema()->field(at), pool));
+    ARROW_ASSIGN_OR_RAISE(column, PlainValues(column, pool));
     columns.push_back(std::move(column));
   }
   return columns;

@@ -50,8 +50,7 @@ class SumAccumulator final : public Accumulator {
     return arrow::ArrayVector{ToArray(std::move(sums_))};
   }
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    return arrow::compute::Cast(*ToArray(std::move(sums_)), options_.output_type,
-                                arrow::compute::CastOptions::Unsafe());
+    return FromNumbers(ToArray(std::move(sums_)), options_.output_type, options_.pool);
   }
   int64_t num_bytes() const override {
     return static_cast<int64_t>(sums_.capacity() * sizeof(T));
@@ -114,8 +113,7 @@ class MeanAccumulator final : public Accumulator {
         ToArray(
             std::move(means), [this](size_t i) { return groups_[i].count == 0; },
             options_.pool));
-    return arrow::compute::Cast(*result, options_.output_type,
-                                arrow::compute::CastOptions::Unsafe());
+    return FromNumbers(std::move(result), options_.output_type, options_.pool);
   }
   int64_t num_bytes() const override {
     return static_cast<int64_t>(groups_.capacity() * sizeof(Group));
@@ -136,6 +134,7 @@ MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
   if (options.function != "sum") return std::make_unique<MeanAccumulator>(options);
   switch (options.output_type->id()) {
     case arrow::Type::INT64:
+    case arrow::Type::DURATION:
       return std::make_unique<SumAccumulator<int64_t>>(options);
     case arrow::Type::UINT64:
       return std::make_unique<SumAccumulator<uint64_t>>(options);

@@ -93,8 +93,7 @@ class VarianceAccumulator final : public Accumulator {
                          std::move(results),
                          [this](size_t i) { return groups_[i].count <= freedom_lost_; },
                          options_.pool));
-    return arrow::compute::Cast(*result, options_.output_type,
-                                arrow::compute::CastOptions::Unsafe());
+    return FromNumbers(std::move(result), options_.output_type, options_.pool);
   }
   int64_t num_bytes() const override {
     return static_cast<int64_t>(groups_.capacity() * sizeof(Moments));

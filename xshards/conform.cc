@@ -8,7 +8,19 @@
 #include <arrow/compute/exec.h>
 #include <arrow/type.h>
 
+#include "xshards/common_type.h"
+#include "xshards/pandas_dtype.h"
+
 namespace xshards {
+
+arrow::compute::CastOptions WideningCast(const arrow::DataType& from,
+                                         const std::shared_ptr<arrow::DataType>& to) {
+  auto options = arrow::compute::CastOptions::Safe(to);
+  // Among floats, integers are rounded, as pandas does.
+  options.allow_float_truncate =
+      arrow::is_integer(from.id()) && arrow::is_floating(to->id());
+  return options;
+}
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
     std::shared_ptr<arrow::RecordBatch> batch,
@@ -24,8 +36,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
       ARROW_ASSIGN_OR_RAISE(
           column, arrow::MakeArrayOfNull(field->type(), batch->num_rows(), pool));
     } else if (!column->type()->Equals(*field->type())) {
-      auto cast = arrow::compute::Cast(*column, field->type(),
-                                       arrow::compute::CastOptions::Safe(), &context);
+      auto cast = arrow::compute::Cast(
+          *column, field->type(), WideningCast(*ValueType(column->type()), field->type()),
+          &context);
       if (!cast.ok()) {
         return arrow::Status::TypeError(
             "Column '", field->name(), "' is expected to be ", field->type()->ToString(),
@@ -42,16 +55,22 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
 arrow::Result<std::shared_ptr<arrow::Schema>> Unify(
     const std::shared_ptr<arrow::Schema>& left,
     const std::shared_ptr<arrow::Schema>& right) {
-  if (left == right || left->Equals(*right, /*check_metadata=*/false)) return left;
-  auto options = arrow::Field::MergeOptions::Permissive();
-  options.promote_binary = false;  // text is not bytes
-  auto unified = arrow::UnifySchemas({left, right}, options);
-  if (!unified.ok()) {
-    return arrow::Status::TypeError("Partitions have columns of no common type: ",
-                                    unified.status().message());
+  if (left == right || left->Equals(*right, /*check_metadata=*/true)) return left;
+  arrow::FieldVector fields;
+  for (const auto& field : left->fields()) {
+    auto other = right->GetFieldByName(field->name());
+    if (other == nullptr) {
+      fields.push_back(field->WithNullable(true));
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto common, CommonField(field, other));
+    fields.push_back(std::move(common));
   }
-  // UnifySchemas drops nothing, but pandas' metadata of the first is what describes it.
-  return (*unified)->WithMetadata(left->metadata());
+  for (const auto& field : right->fields()) {
+    if (left->GetFieldIndex(field->name()) < 0)
+      fields.push_back(field->WithNullable(true));
+  }
+  return arrow::schema(std::move(fields), left->metadata());
 }
 
 }  // namespace xshards

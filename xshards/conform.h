@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include <arrow/compute/cast.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
@@ -16,8 +17,12 @@ XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
     std::shared_ptr<arrow::RecordBatch> batch,
     const std::shared_ptr<arrow::Schema>& schema, arrow::MemoryPool* pool);
 
-/// Widen two schemas to one that holds both: int + float → float, null + anything →
-/// anything. TypeError names a column that has no common type.
+/// The cast that brings values to the common type of a union.
+XSHARDS_EXPORT arrow::compute::CastOptions WideningCast(
+    const arrow::DataType& from, const std::shared_ptr<arrow::DataType>& to);
+
+/// Widen two schemas to one that holds both, column by column (see CommonField): those
+/// that only one has are null elsewhere. TypeError names a column of no common type.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> Unify(
     const std::shared_ptr<arrow::Schema>& left,
     const std::shared_ptr<arrow::Schema>& right);

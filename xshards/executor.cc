@@ -7,6 +7,7 @@
 
 #include "xshards/conform.h"
 #include "xshards/fragment.h"
+#include "xshards/pandas_dtype.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
 
@@ -49,6 +50,18 @@ bool IsFunction(const PlanNode& tree) {
   return tree.kind() == NodeKind::kMapNative || tree.kind() == NodeKind::kMapPython;
 }
 
+/// A column as one of a wider type, or of another dtype.
+Expression Widened(Expression column, const arrow::Field& from, const arrow::Field& to) {
+  auto options = std::make_shared<arrow::compute::CastOptions>(
+      WideningCast(*ValueType(from.type()), to.type()));
+  std::vector<Expression> arguments = {std::move(column)};
+  for (const auto& [key, value] : DtypePairs(to)) {
+    arguments.push_back(lit(key));
+    arguments.push_back(lit(value));
+  }
+  return Expression::Call("as_dtype", std::move(arguments), std::move(options));
+}
+
 /// A selection that gives rows of one schema another that is wider.
 ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
   ProjectNode project;
@@ -56,8 +69,10 @@ ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
     auto own = from.GetFieldByName(field->name());
     auto value =
         own == nullptr ? lit(arrow::MakeNullScalar(field->type())) : col(field->name());
-    if (own != nullptr && !own->type()->Equals(*field->type())) {
-      value = value.Cast(field->type());
+    const bool is_same = own != nullptr && own->type()->Equals(*field->type()) &&
+                         WithDtypeOf(own, *field)->Equals(*own, /*check_metadata=*/true);
+    if (own != nullptr && !is_same) {
+      value = Widened(std::move(value), *own, *field);
     }
     project.names.push_back(field->name());
     project.expressions.push_back(std::move(value));
@@ -409,7 +424,9 @@ arrow::Result<Executor::Trees> Executor::LowerUnion(const Plan& plan, Storage st
   }
   // What comes after sees one schema, whichever branch a partition is from.
   for (size_t i = 0; i < all.size(); ++i) {
-    if (schemas[i] == nullptr || schemas[i]->Equals(*unified)) continue;
+    if (schemas[i] == nullptr || schemas[i]->Equals(*unified, /*check_metadata=*/true)) {
+      continue;
+    }
     all[i] = MakeNode(ToSchema(*schemas[i], *unified), {all[i]});
   }
   return all;

@@ -11,23 +11,31 @@
 #include <arrow/compute/expression.h>
 #include <arrow/result.h>
 #include <arrow/scalar.h>
+#include <arrow/type.h>
 
 #include "xshards/export.h"
 
 namespace xshards {
 
+/// An expression ready to run on batches of one schema.
+struct BoundExpression {
+  arrow::compute::Expression arrow;
+  std::shared_ptr<arrow::Field> field;  // the type and pandas' dtype of what it gives
+};
+
 /// A description of a value computed from the columns of a row: plain data, made with
 /// col(), lit(), operators and the functions below.
 ///
 /// It says what is meant in pandas' terms; Bind() lowers it to Arrow kernels with pandas'
-/// results: a comparison with a missing value is false (`!=` true), `/` of integers gives
-/// floats, NaN is missing.
+/// results: a comparison with a missing value is false (`!=` true) or, among the nullable
+/// dtypes, missing; `/` of integers gives floats, NaN is missing.
 class XSHARDS_EXPORT Expression {
  public:
   /// Wraps an Arrow expression of unbound field references, literals and calls.
   explicit Expression(arrow::compute::Expression arrow) : arrow_(std::move(arrow)) {}
 
-  /// Call any Arrow scalar function by name, such as "utf8_upper".
+  /// Call any Arrow scalar function by name, such as "utf8_upper", or one of pandas'
+  /// meaning that lowering.cc lists, such as "floor_divide".
   static Expression Call(
       std::string function, std::vector<Expression> arguments,
       std::shared_ptr<arrow::compute::FunctionOptions> options = nullptr);
@@ -37,7 +45,7 @@ class XSHARDS_EXPORT Expression {
 
   /// Lower to pandas semantics and bind to a schema. KeyError names an unknown column and
   /// lists those there are; TypeError names the operation and its operand types.
-  arrow::Result<arrow::compute::Expression> Bind(const arrow::Schema& schema) const;
+  arrow::Result<BoundExpression> Bind(const arrow::Schema& schema) const;
 
   /// The names of the columns it reads, each once, in order of appearance.
   std::vector<std::string> Columns() const;
@@ -70,6 +78,8 @@ Expression lit(T value) {
   if constexpr (std::is_convertible_v<T, std::string>) {
     return lit(std::static_pointer_cast<arrow::Scalar>(
         std::make_shared<arrow::LargeStringScalar>(std::string(std::move(value)))));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return lit(arrow::MakeScalar(value));
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     return lit(arrow::MakeScalar(static_cast<int64_t>(value)));
   } else {

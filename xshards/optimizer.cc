@@ -66,8 +66,12 @@ arrow::Result<bool> HaveSameSchema(const std::vector<Plan>& plans) {
   if (first == nullptr) return false;
   for (const auto& plan : plans) {
     ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*plan));
-    if (schema == nullptr || !schema->Equals(*first, /*check_metadata=*/false)) {
-      return false;
+    if (schema == nullptr || schema->num_fields() != first->num_fields()) return false;
+    // Dtypes, too: a predicate means the same to all only if they are the same.
+    for (int i = 0; i < first->num_fields(); ++i) {
+      if (!schema->field(i)->Equals(*first->field(i), /*check_metadata=*/true)) {
+        return false;
+      }
     }
   }
   return true;

@@ -110,7 +110,8 @@ struct ExchangeNode {
 enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 
 /// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
-/// ...) over `column`, named `output`. count of column "*" counts rows.
+/// ...) over `column`, named `output`. count of column "*" counts rows. first_row and
+/// last_row give what is there, first and last what is there and not missing.
 struct Aggregate {
   std::string function;
   std::string column;
@@ -126,6 +127,8 @@ struct AggregateNode {
   std::shared_ptr<arrow::Schema> schema;  // kFinal: the output's; the input has states
   /// Gather to one partition, so that groups come in order of first appearance overall.
   bool ordered = false;
+  /// Groups come in order of last appearance instead.
+  bool by_last = false;
   /// All columns of the input are keys; written out to `keys` before a fragment is made.
   bool all_columns = false;
 };
@@ -219,9 +222,9 @@ XSHARDS_EXPORT bool GivesTables(const PlanNode& plan);
 /// Write out a Project with keep_input against its input's schema.
 XSHARDS_EXPORT arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
                                                         const arrow::Schema& input);
-/// The type of an aggregate's result, as pandas gives it. Invalid lists the functions
+/// The field of an aggregate's result, as pandas gives it. Invalid lists the functions
 /// there are; TypeError names the column and its type.
-XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::DataType>> AggregateType(
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(
     const Aggregate& aggregate, const arrow::Schema& input);
 /// The columns of a join, as pandas names and orders them: keys of equal name once, other
 /// columns of equal name with the suffixes. KeyError names a missing key.

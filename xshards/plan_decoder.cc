@@ -336,6 +336,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
       GetEnum(bytes_, &node.phase, AggregatePhase::kFinal, "aggregate phase"));
   ARROW_ASSIGN_OR_RAISE(node.schema, GetSchema());
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.ordered));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.by_last));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.all_columns));
   return node;
 }

@@ -216,6 +216,7 @@ arrow::Status PlanEncoder::PutNode(const AggregateNode& node) {
   bytes_.Put(node.phase);
   ARROW_RETURN_NOT_OK(PutSchema(node.schema));
   bytes_.Put(node.ordered);
+  bytes_.Put(node.by_last);
   bytes_.Put(node.all_columns);
   return arrow::Status::OK();
 }

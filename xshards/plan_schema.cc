@@ -7,7 +7,9 @@
 
 #include <arrow/type.h>
 
+#include "xshards/common_type.h"
 #include "xshards/conform.h"
+#include "xshards/pandas_dtype.h"
 #include "xshards/plan.h"
 
 namespace xshards {
@@ -44,11 +46,11 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
   for (size_t i = 0; i < project.names.size(); ++i) {
     if (const std::string* column = project.expressions[i].column_name()) {
       ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(*column, input));
-      fields.push_back(field->WithName(project.names[i]));
+      fields.push_back(Renamed(field, project.names[i]));
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(auto bound, project.expressions[i].Bind(input));
-    fields.push_back(arrow::field(project.names[i], bound.type()->GetSharedPtr()));
+    fields.push_back(bound.field->WithName(project.names[i]));
   }
   return arrow::schema(std::move(fields), input.metadata());
 }
@@ -63,8 +65,8 @@ arrow::Result<SchemaPointer> AggregateSchema(const AggregateNode& node,
     fields.push_back(std::move(field));
   }
   for (const auto& aggregate : node.aggregates) {
-    ARROW_ASSIGN_OR_RAISE(auto type, AggregateType(aggregate, *input));
-    fields.push_back(arrow::field(aggregate.output, std::move(type)));
+    ARROW_ASSIGN_OR_RAISE(auto field, AggregateField(aggregate, *input));
+    fields.push_back(std::move(field));
   }
   return arrow::schema(std::move(fields));
 }
@@ -86,28 +88,94 @@ bool IsText(const arrow::DataType& type) {
   return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type);
 }
 
-/// Dictionary is an encoding, not a type, to the user.
-std::shared_ptr<arrow::DataType> ValueType(std::shared_ptr<arrow::DataType> type) {
-  if (type->id() != arrow::Type::DICTIONARY) return type;
-  return static_cast<const arrow::DictionaryType&>(*type).value_type();
-}
-
 std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
   if (arrow::is_unsigned_integer(type.id())) return arrow::uint64();
   if (arrow::is_signed_integer(type.id()) || type.id() == arrow::Type::BOOL) {
     return arrow::int64();
   }
-  return type.GetSharedPtr();
+  return type.id() == arrow::Type::NA ? arrow::float64() : type.GetSharedPtr();
 }
 
-std::shared_ptr<arrow::DataType> MeanType(const arrow::DataType& type) {
-  return type.id() == arrow::Type::FLOAT ? arrow::float32() : arrow::float64();
+/// Of mean, variance and the like. pandas gives the mean of float32 as float64, but not
+/// that of Float32.
+std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
+                                            const arrow::DataType& type,
+                                            DtypeFamily family) {
+  const bool is_mean = function == "mean" || function == "avg";
+  if (type.id() == arrow::Type::DURATION) return type.GetSharedPtr();
+  if (type.id() == arrow::Type::TIMESTAMP) {
+    const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
+    return is_mean ? type.GetSharedPtr() : arrow::duration(unit);
+  }
+  const bool single =
+      type.id() == arrow::Type::FLOAT && (!is_mean || family == DtypeFamily::kMasked);
+  return single ? arrow::float32() : arrow::float64();
+}
+
+const std::set<std::string>& NumericAggregates() {
+  static const std::set<std::string> names = {
+      "sum",     "mean", "avg",      "stddev", "stddev_pop", "variance",
+      "var_pop", "skew", "skewness", "kurt",   "kurtosis"};
+  return names;
+}
+
+const std::set<std::string>& OtherAggregates() {
+  static const std::set<std::string> names = {"min",  "max",     "count",     "first",
+                                              "last", "nunique", "first_row", "last_row"};
+  return names;
+}
+
+arrow::Status CheckAggregate(const Aggregate& aggregate) {
+  const std::string& function = aggregate.function;
+  if (NumericAggregates().contains(function) || OtherAggregates().contains(function)) {
+    return arrow::Status::OK();
+  }
+  std::string known;
+  for (const auto& names : {NumericAggregates(), OtherAggregates()}) {
+    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+  }
+  return arrow::Status::Invalid("There is no aggregate '", function,
+                                "'; there are: ", known);
+}
+
+/// Times have a mean and a deviation, durations a sum too; neither has powers.
+bool AddsUp(const std::string& function, const arrow::DataType& type) {
+  const bool has_powers = function.starts_with("var") || function.starts_with("skew") ||
+                          function.starts_with("kurt");
+  switch (type.id()) {
+    case arrow::Type::BOOL:
+    case arrow::Type::NA:
+      return true;
+    case arrow::Type::DURATION:
+      return !has_powers;
+    case arrow::Type::TIMESTAMP:
+      return !has_powers && function != "sum";
+    default:
+      return arrow::is_numeric(type.id());
+  }
+}
+
+arrow::Status CheckAddsUp(const Aggregate& aggregate, const arrow::Field& field) {
+  const auto type = ValueType(field.type());
+  const bool adds_up = AddsUp(aggregate.function, *type);
+  if (adds_up && FamilyOf(field) != DtypeFamily::kCategory) return arrow::Status::OK();
+  return arrow::Status::TypeError("The ", aggregate.function, " of column '",
+                                  aggregate.column, "' needs numbers, not ",
+                                  type->ToString());
 }
 
 }  // namespace
 
 arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
                                          const arrow::Schema& input) {
+  const std::set<std::string> distinct(node.names.begin(), node.names.end());
+  if (distinct.size() < node.names.size()) {
+    auto names = node.names;
+    std::sort(names.begin(), names.end());
+    return arrow::Status::Invalid("Two columns would be named '",
+                                  *std::adjacent_find(names.begin(), names.end()),
+                                  "'; give one of them another name");
+  }
   if (!node.keep_input) return node;
   ARROW_RETURN_NOT_OK(CheckColumns(node.drop, input));
   ProjectNode expanded;
@@ -129,38 +197,104 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
   return expanded;
 }
 
-arrow::Result<std::shared_ptr<arrow::DataType>> AggregateType(
-    const Aggregate& aggregate, const arrow::Schema& input) {
-  static const std::set<std::string> kNumeric = {
-      "sum",     "mean", "avg",      "stddev", "stddev_pop", "variance",
-      "var_pop", "skew", "skewness", "kurt",   "kurtosis"};
-  static const std::set<std::string> kAny = {"min",   "max",  "count",
-                                             "first", "last", "nunique"};
+arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& aggregate,
+                                                            const arrow::Schema& input) {
+  ARROW_RETURN_NOT_OK(CheckAggregate(aggregate));
   const std::string& function = aggregate.function;
-  if (!kNumeric.contains(function) && !kAny.contains(function)) {
-    std::string known;
-    for (const auto& names : {kNumeric, kAny}) {
-      for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    }
-    return arrow::Status::Invalid("There is no aggregate '", function,
-                                  "'; there are: ", known);
+  if (function == "count" && aggregate.column == "*") {
+    return arrow::field(aggregate.output, arrow::int64());
   }
-  if (function == "count" && aggregate.column == "*") return arrow::int64();
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(aggregate.column, input));
-  auto type = ValueType(field->type());
-  const bool numeric = arrow::is_numeric(type->id()) || type->id() == arrow::Type::BOOL ||
-                       type->id() == arrow::Type::NA;
-  if (kNumeric.contains(function) && !numeric) {
+  const auto type = ValueType(field->type());
+  const auto family = FamilyOf(*field);
+  const auto computed = [&](const std::shared_ptr<arrow::DataType>& result) {
+    return WithDtype(arrow::field(aggregate.output, result),
+                     DtypeNameIn(family, *result));
+  };
+  if (NumericAggregates().contains(function)) {
+    ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
+    return computed(function == "sum" ? SumType(*type)
+                                      : MomentType(function, *type, family));
+  }
+  if (function == "nunique" || (function == "count" && family == DtypeFamily::kText)) {
+    return arrow::field(aggregate.output, arrow::int64());
+  }
+  if (function == "count") return computed(arrow::int64());
+  const bool by_order = function == "min" || function == "max";
+  if (by_order && family == DtypeFamily::kCategory && !IsOrdered(*field)) {
     return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
-                                    "' needs numbers, not ", type->ToString());
+                                    "' needs categories that have an order");
   }
-  if (function == "count" || function == "nunique") return arrow::int64();
-  if (function == "sum") {
-    return type->id() == arrow::Type::NA ? arrow::float64() : SumType(*type);
-  }
-  if (kNumeric.contains(function)) return MeanType(*type);
-  return type;
+  // A value of the column, with all that belongs to it.
+  return Renamed(field->WithType(type), aggregate.output);
 }
+
+namespace {
+
+std::string DescribeKeys(const std::string& left_name, const arrow::DataType& left,
+                         const std::string& right_name, const arrow::DataType& right) {
+  return "'" + left_name + "' (" + left.ToString() + ") with '" + right_name + "' (" +
+         right.ToString() + ")";
+}
+
+bool IsTime(const arrow::DataType& type) {
+  return arrow::is_temporal(type.id()) || type.id() == arrow::Type::DURATION;
+}
+
+bool HasZone(const arrow::DataType& type) {
+  return type.id() == arrow::Type::TIMESTAMP &&
+         !static_cast<const arrow::TimestampType&>(type).timezone().empty();
+}
+
+/// Keys that pandas, too, finds equal by value: numbers of any kind, text, times.
+bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
+  if (left.id() == arrow::Type::NA || right.id() == arrow::Type::NA) return true;
+  if (IsText(left) != IsText(right) || IsTime(left) != IsTime(right)) return false;
+  if ((left.id() == arrow::Type::DURATION) != (right.id() == arrow::Type::DURATION)) {
+    return false;
+  }
+  return left.id() != arrow::Type::TIMESTAMP || right.id() != arrow::Type::TIMESTAMP ||
+         HasZone(left) == HasZone(right);
+}
+
+/// The key column that both sides share. It is the left's where all its values are.
+arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
+    JoinType type, const std::shared_ptr<arrow::Field>& left,
+    const std::shared_ptr<arrow::Field>& right) {
+  if (FamilyOf(*left) == DtypeFamily::kCategory ||
+      FamilyOf(*right) == DtypeFamily::kCategory) {
+    return CommonField(left, right);
+  }
+  if (left->type()->id() != arrow::Type::NA &&
+      (type == JoinType::kInner || type == JoinType::kLeft || HasZone(*left->type()))) {
+    return left;
+  }
+  return CommonField(left, right);
+}
+
+/// Check the keys; gives the shared ones by name.
+arrow::Result<std::map<std::string, std::shared_ptr<arrow::Field>>> JoinKeys(
+    const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right) {
+  std::map<std::string, std::shared_ptr<arrow::Field>> shared;
+  for (size_t i = 0; i < node.left_keys.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto left_field, FieldOf(node.left_keys[i], left));
+    ARROW_ASSIGN_OR_RAISE(auto right_field, FieldOf(node.right_keys[i], right));
+    const auto left_type = ValueType(left_field->type());
+    const auto right_type = ValueType(right_field->type());
+    if (!CanEqual(*left_type, *right_type)) {
+      return arrow::Status::TypeError(
+          "Cannot join ",
+          DescribeKeys(node.left_keys[i], *left_type, node.right_keys[i], *right_type),
+          ": cast one of them to the type of the other");
+    }
+    if (node.left_keys[i] != node.right_keys[i]) continue;
+    ARROW_ASSIGN_OR_RAISE(auto key, SharedKey(node.type, left_field, right_field));
+    shared[node.left_keys[i]] = key->WithType(ValueType(key->type()));
+  }
+  return shared;
+}
+
+}  // namespace
 
 arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schema& left,
                                         const arrow::Schema& right) {
@@ -170,54 +304,24 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
         "right, and at least one; got ",
         node.left_keys.size(), " and ", node.right_keys.size());
   }
-  std::set<std::string> shared_keys;
-  std::map<std::string, std::shared_ptr<arrow::DataType>> key_types;
-  for (size_t i = 0; i < node.left_keys.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto left_field, FieldOf(node.left_keys[i], left));
-    ARROW_ASSIGN_OR_RAISE(auto right_field, FieldOf(node.right_keys[i], right));
-    auto left_type = ValueType(left_field->type());
-    auto right_type = ValueType(right_field->type());
-    if (IsText(*left_type) != IsText(*right_type) && left_type->id() != arrow::Type::NA &&
-        right_type->id() != arrow::Type::NA) {
-      return arrow::Status::TypeError("Cannot join '", node.left_keys[i], "' (",
-                                      left_type->ToString(), ") with '",
-                                      node.right_keys[i], "' (", right_type->ToString(),
-                                      "): cast one of them to the type of the other");
-    }
-    const bool no_common_integer = (left_type->id() == arrow::Type::UINT64 &&
-                                    arrow::is_signed_integer(right_type->id())) ||
-                                   (right_type->id() == arrow::Type::UINT64 &&
-                                    arrow::is_signed_integer(left_type->id()));
-    if (no_common_integer) {
-      return arrow::Status::TypeError(
-          "Cannot join '", node.left_keys[i], "' (", left_type->ToString(), ") with '",
-          node.right_keys[i], "' (", right_type->ToString(),
-          "): no integer type holds both; cast one of them to the type of the other");
-    }
-    if (node.left_keys[i] != node.right_keys[i]) continue;
-    shared_keys.insert(node.left_keys[i]);
-    ARROW_ASSIGN_OR_RAISE(auto unified,
-                          Unify(arrow::schema({arrow::field("key", left_type)}),
-                                arrow::schema({arrow::field("key", right_type)})));
-    key_types[node.left_keys[i]] = unified->field(0)->type();
-  }
+  ARROW_ASSIGN_OR_RAISE(auto shared, JoinKeys(node, left, right));
   arrow::FieldVector fields;
+  const auto add = [&](const std::shared_ptr<arrow::Field>& field,
+                       const arrow::Schema& other, const std::string& suffix) {
+    const bool clash = other.GetFieldIndex(field->name()) >= 0;
+    fields.push_back(Renamed(field, clash ? field->name() + suffix : field->name())
+                         ->WithNullable(true));
+  };
   for (const auto& field : left.fields()) {
-    const std::string& name = field->name();
-    if (shared_keys.contains(name)) {
-      fields.push_back(arrow::field(name, key_types[name]));
+    const auto key = shared.find(field->name());
+    if (key != shared.end()) {
+      fields.push_back(key->second);
     } else {
-      const bool clash = right.GetFieldIndex(name) >= 0;
-      fields.push_back(
-          field->WithName(clash ? name + node.left_suffix : name)->WithNullable(true));
+      add(field, right, node.left_suffix);
     }
   }
   for (const auto& field : right.fields()) {
-    const std::string& name = field->name();
-    if (shared_keys.contains(name)) continue;
-    const bool clash = left.GetFieldIndex(name) >= 0;
-    fields.push_back(
-        field->WithName(clash ? name + node.right_suffix : name)->WithNullable(true));
+    if (!shared.contains(field->name())) add(field, left, node.right_suffix);
   }
   auto schema = arrow::schema(std::move(fields));
   for (const auto& field : schema->fields()) {
@@ -261,10 +365,10 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
       return ProjectSchema(plan.as<ProjectNode>(), *inputs[0]);
     case NodeKind::kFilter: {
       ARROW_ASSIGN_OR_RAISE(auto bound, plan.as<FilterNode>().predicate.Bind(*inputs[0]));
-      if (bound.type()->id() != arrow::Type::BOOL) {
+      if (bound.field->type()->id() != arrow::Type::BOOL) {
         return arrow::Status::TypeError("A filter needs a true/false expression, but ",
                                         plan.as<FilterNode>().predicate.ToString(),
-                                        " is ", bound.type()->ToString());
+                                        " is ", bound.field->type()->ToString());
       }
       return inputs[0];
     }

@@ -11,6 +11,7 @@
 #include <arrow/table.h>
 
 #include "xshards/conform.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards {
 
@@ -39,6 +40,28 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> TakeRows(
   return taken.record_batch();
 }
 
+/// The keys as they are sorted by: categories by their codes.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> SortableKeys(
+    const arrow::RecordBatch& keys, arrow::MemoryPool* pool) {
+  arrow::FieldVector fields;
+  arrow::ArrayVector columns;
+  for (int i = 0; i < keys.num_columns(); ++i) {
+    const auto& field = keys.schema()->field(i);
+    ARROW_ASSIGN_OR_RAISE(auto column, SortValues(keys.column(i), *field, pool));
+    fields.push_back(arrow::field(field->name(), column->type()));
+    columns.push_back(std::move(column));
+  }
+  return arrow::RecordBatch::Make(arrow::schema(std::move(fields)), keys.num_rows(),
+                                  std::move(columns));
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> SortableSchema(
+    const std::shared_ptr<arrow::Schema>& schema, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(schema, pool));
+  ARROW_ASSIGN_OR_RAISE(auto keys, SortableKeys(*empty, pool));
+  return keys->schema();
+}
+
 }  // namespace
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
@@ -57,14 +80,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
     }
   }
   arrow::FieldVector fields;
-  for (const auto& key : sort.keys) {
-    auto type = schema->GetFieldByName(key.column)->type();
-    if (type->id() == arrow::Type::DICTIONARY) {  // not sortable beside other keys
-      type = static_cast<const arrow::DictionaryType&>(*type).value_type();
-    }
-    fields.push_back(arrow::field(key.column, std::move(type)));
-  }
-  auto key_schema = arrow::schema(std::move(fields));
+  for (const auto& key : sort.keys) fields.push_back(schema->GetFieldByName(key.column));
+  const auto key_schema = arrow::schema(std::move(fields));
   cp::ExecContext context(pool);
   arrow::RecordBatchVector samples;
   const size_t step = std::max<size_t>(1, blocks.size() / kMaxSampledBlocks);
@@ -73,9 +90,12 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
     ARROW_ASSIGN_OR_RAISE(auto keys, Conform(std::move(batch), key_schema, pool));
     ARROW_ASSIGN_OR_RAISE(
         keys, TakeRows(keys, EvenlySpaced(keys->num_rows(), kRowsPerBlock), &context));
+    ARROW_ASSIGN_OR_RAISE(keys, SortableKeys(*keys, pool));
     samples.push_back(std::move(keys));
   }
-  ARROW_ASSIGN_OR_RAISE(auto table, arrow::Table::FromRecordBatches(key_schema, samples));
+  ARROW_ASSIGN_OR_RAISE(auto sorted_schema, SortableSchema(key_schema, pool));
+  ARROW_ASSIGN_OR_RAISE(auto table,
+                        arrow::Table::FromRecordBatches(sorted_schema, samples));
   ARROW_ASSIGN_OR_RAISE(auto sample, table->CombineChunksToBatch(pool));
   std::vector<cp::SortKey> sort_keys;
   for (const auto& key : sort.keys) {

@@ -77,21 +77,33 @@ XShards XShards::FromPartitions(std::shared_ptr<Context> context,
                                                    .partitions = std::move(partitions)})};
 }
 
+XShards& XShards::operator=(XShards other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(plan_, other.plan_);
+  std::swap(status_, other.status_);
+  return *this;
+}
+
+XShards XShards::WithStatus(arrow::Status status) const {
+  XShards shards = *this;
+  if (shards.status_.ok()) shards.status_ = std::move(status);
+  return shards;
+}
+
 XShards XShards::With(NodeVariant node) const {
-  return {context_, MakeNode(std::move(node), {plan_})};
+  return XShards(context_, MakeNode(std::move(node), {plan_})).WithStatus(status_);
 }
 
 XShards XShards::With(NodeVariant node, const XShards& other) const {
   if (other.context_ != context_) {
-    // Building cannot fail, so the mistake is a node that says so when it is run. The
-    // other side's plan is left out: its data lives only as long as its own Context.
-    return TransformShard([](const ShardView&) -> arrow::Result<ShardView> {
-      return arrow::Status::Invalid(
-          "These shards belong to two Contexts; make both with the same one (in Python, "
-          "after the last xshards.init())");
-    });
+    // The other side's plan is left out: its data lives only as long as its own Context.
+    return WithStatus(arrow::Status::Invalid(
+        "These shards belong to two Contexts; make both with the same one (in Python, "
+        "after the last xshards.init())"));
   }
-  return {context_, MakeNode(std::move(node), {plan_, other.plan_})};
+  return XShards(context_, MakeNode(std::move(node), {plan_, other.plan_}))
+      .WithStatus(status_)
+      .WithStatus(other.status_);
 }
 
 XShards XShards::Select(std::vector<std::string> columns) const {
@@ -187,6 +199,26 @@ XShards XShards::Distinct() const {
   return With(std::move(node));
 }
 
+arrow::Result<XShards> XShards::DropDuplicates(std::vector<std::string> columns,
+                                               Keep keep) const {
+  ARROW_ASSIGN_OR_RAISE(auto known, schema());
+  const auto names = known->field_names();
+  AggregateNode node;
+  node.keys = columns.empty() ? names : std::move(columns);
+  node.ordered = true;
+  node.by_last = keep == Keep::kLast;
+  const std::string pick = keep == Keep::kLast ? "last_row" : "first_row";
+  for (const auto& name : names) {
+    const bool is_key =
+        std::find(node.keys.begin(), node.keys.end(), name) != node.keys.end();
+    if (!is_key) node.aggregates.push_back({pick, name, name});
+  }
+  if (keep != Keep::kNone) return With(std::move(node)).Select(names);
+  const std::string count = "__count";
+  node.aggregates.push_back({"count", "*", count});
+  return With(std::move(node)).Filter(col(count) == lit(1)).Select(names);
+}
+
 XShards XShards::Cache() const {
   if (plan_->kind() == NodeKind::kCache) return *this;
   return With(CacheNode{.cell = std::make_shared<CacheCell>()});
@@ -201,25 +233,35 @@ bool XShards::is_cached() const {
          plan_->as<CacheNode>().cell->Get().has_value();
 }
 
+arrow::Result<std::shared_ptr<arrow::Schema>> XShards::known_schema() const {
+  ARROW_RETURN_NOT_OK(status_);
+  return OutputSchema(*plan_);
+}
+
 arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema(
     const arrow::StopToken& stop) const {
-  ARROW_ASSIGN_OR_RAISE(auto known, OutputSchema(*plan_));
+  ARROW_ASSIGN_OR_RAISE(auto known, known_schema());
   if (known != nullptr) return known;
   ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   return UnifySchemas(partitions);
 }
 
 arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
+  ARROW_RETURN_NOT_OK(status_);
   const int known = NumPartitions(*plan_);
   if (known >= 0) return known;
   ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   return static_cast<int>(partitions.size());
 }
 
-arrow::Result<std::string> XShards::Explain() const { return xshards::Explain(plan_); }
+arrow::Result<std::string> XShards::Explain() const {
+  ARROW_RETURN_NOT_OK(status_);
+  return xshards::Explain(plan_);
+}
 
 arrow::Result<std::vector<Partition>> XShards::Collect(
     const arrow::StopToken& stop) const {
+  ARROW_RETURN_NOT_OK(status_);
   return context_->Execute(plan_, stop);
 }
 
@@ -255,6 +297,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(
 }
 
 arrow::Result<int64_t> XShards::Count(const arrow::StopToken& stop) const {
+  ARROW_RETURN_NOT_OK(status_);
   return context_->Count(plan_, stop);
 }
 
@@ -277,6 +320,7 @@ arrow::Result<std::vector<std::string>> XShards::Write(
     const std::string& directory, const std::string& format,
     const std::map<std::string, std::string>& options,
     const arrow::StopToken& stop) const {
+  ARROW_RETURN_NOT_OK(status_);
   return context_->Write(plan_, directory, format, options, stop);
 }
 

@@ -21,6 +21,9 @@
 
 namespace xshards {
 
+/// Which of equal rows to keep.
+enum class Keep : uint8_t { kFirst, kLast, kNone };
+
 /// A partitioned data set that is described, not held: a plan and the Context to run it.
 ///
 /// A value: copying is cheap and methods return new objects. Methods that build (Filter,
@@ -30,6 +33,11 @@ namespace xshards {
 class XSHARDS_EXPORT XShards {
  public:
   XShards(std::shared_ptr<Context> context, Plan plan);
+  XShards(const XShards&) = default;
+  XShards(XShards&&) noexcept = default;
+  /// The old plan goes before its Context does, which its data lives in.
+  XShards& operator=(XShards other) noexcept;
+  ~XShards() = default;
 
   /// Wrap batches in memory; one partition each, zero copy.
   static arrow::Result<XShards> FromBatches(std::shared_ptr<Context> context,
@@ -49,6 +57,8 @@ class XSHARDS_EXPORT XShards {
                                 std::shared_ptr<arrow::Schema> schema);
 
   const Plan& plan() const { return plan_; }
+  /// A mistake made in building, which every action reports.
+  const arrow::Status& status() const { return status_; }
   const std::shared_ptr<Context>& context() const { return context_; }
 
   // Row by row; nothing moves between partitions.
@@ -97,6 +107,9 @@ class XSHARDS_EXPORT XShards {
   XShards Zip(const XShards& other) const;
   /// Distinct rows, the first of each, in order.
   XShards Distinct() const;
+  /// Of rows that are equal in `columns` (none: in all), keep one or none, in order.
+  arrow::Result<XShards> DropDuplicates(std::vector<std::string> columns,
+                                        Keep keep = Keep::kFirst) const;
 
   /// Keep the partitions once they have been made. Returns the shards to go on with.
   XShards Cache() const;
@@ -104,6 +117,8 @@ class XSHARDS_EXPORT XShards {
   void Uncache() const;
   bool is_cached() const;
 
+  /// The schema as far as it is known without running the plan, else nullptr.
+  arrow::Result<std::shared_ptr<arrow::Schema>> known_schema() const;
   /// The schema; runs the plan where only running tells.
   arrow::Result<std::shared_ptr<arrow::Schema>> schema(
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
@@ -140,9 +155,11 @@ class XSHARDS_EXPORT XShards {
   XShards MapNative(MapNativeNode node) const;
   XShards With(NodeVariant node) const;
   XShards With(NodeVariant node, const XShards& other) const;
+  XShards WithStatus(arrow::Status status) const;
 
   std::shared_ptr<Context> context_;
   Plan plan_;
+  arrow::Status status_;
 };
 
 }  // namespace xshards

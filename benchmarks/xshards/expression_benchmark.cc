@@ -24,7 +24,7 @@ void BindExpression(benchmark::State& state) {
   const auto rows = RandomRows(1, 1);
   const Expression expression = (col("x") * lit(2.0) + col("y") > lit(0.5)) &&
                                 (col("key") < lit(100)) && !col("name").IsNull();
-  if (!Get(expression.Bind(*rows->schema())).IsBound()) {
+  if (!Get(expression.Bind(*rows->schema())).arrow.IsBound()) {
     return state.SkipWithError("the expression is not bound");
   }
   for (auto _ : state) {
@@ -38,7 +38,7 @@ void EvaluateArithmetic(benchmark::State& state) {
   Check(arrow::compute::Initialize());
   const auto rows = RandomRows(state.range(0), 1000);
   const Expression expression = col("x") * lit(2.0) + col("y") / col("key");
-  const auto bound = Get(expression.Bind(*rows->schema()));
+  const auto bound = Get(expression.Bind(*rows->schema())).arrow;
   const auto value = Evaluate(bound, rows).make_array();
   const auto& z = static_cast<const arrow::DoubleArray&>(*value);
   const auto& key = static_cast<const arrow::Int64Array&>(*rows->column(0));
@@ -61,7 +61,7 @@ void EvaluatePredicate(benchmark::State& state) {
   Check(arrow::compute::Initialize());
   const auto rows = RandomRows(state.range(0), 1000);
   const Expression expression = col("x") > lit(0.5) && col("name") != lit("name-7");
-  const auto bound = Get(expression.Bind(*rows->schema()));
+  const auto bound = Get(expression.Bind(*rows->schema())).arrow;
   const auto value = Evaluate(bound, rows).make_array();
   const auto& kept = static_cast<const arrow::BooleanArray&>(*value);
   const auto& name = static_cast<const arrow::LargeStringArray&>(*rows->column(1));

@@ -255,7 +255,8 @@ TensorBlock TensorBlock::Slice(int64_t begin, int64_t length) const {
     const int64_t width = tensor.row.num_bytes();
     const auto cut =
         tensor.data->is_mutable() ? arrow::SliceMutableBuffer : arrow::SliceBuffer;
-    slice.tensors.push_back({tensor.row, cut(tensor.data, begin * width, length * width)});
+    slice.tensors.push_back(
+        {tensor.row, cut(tensor.data, begin * width, length * width)});
   }
   return slice;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <arrow/compute/api_scalar.h>
-#include <pybind11/operators.h>
+#include <arrow/compute/cast.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -27,6 +27,14 @@ void BindExpression(py::module_& module) {
                   [](std::string function, std::vector<Expression> arguments) {
                     return Expression::Call(std::move(function), std::move(arguments));
                   })
+      .def_static("as_type",
+                  [](Expression value, const std::shared_ptr<arrow::DataType>& type,
+                     std::string dtype) {
+                    return Expression::Call("as_type",
+                                            {std::move(value), lit(std::move(dtype))},
+                                            std::make_shared<arrow::compute::CastOptions>(
+                                                arrow::compute::CastOptions::Safe(type)));
+                  })
       .def_static("match",
                   [](std::string function, Expression text, std::string pattern,
                      bool ignore_case) {
@@ -43,21 +51,6 @@ void BindExpression(py::module_& module) {
                         std::make_shared<arrow::compute::ReplaceSubstringOptions>(
                             std::move(pattern), std::move(replacement)));
                   })
-      .def(py::self + py::self)
-      .def(py::self - py::self)
-      .def(py::self * py::self)
-      .def(py::self / py::self)
-      .def(-py::self)
-      .def(py::self == py::self)
-      .def(py::self != py::self)
-      .def(py::self < py::self)
-      .def(py::self <= py::self)
-      .def(py::self > py::self)
-      .def(py::self >= py::self)
-      .def("__and__", [](const Expression& a, const Expression& b) { return a && b; })
-      .def("__or__", [](const Expression& a, const Expression& b) { return a || b; })
-      .def("__invert__", [](const Expression& operand) { return !operand; })
-      .def("is_null", &Expression::IsNull)
       .def("is_in", &Expression::IsIn)
       .def("index_in",
            [](const Expression& self, const std::shared_ptr<arrow::Array>& values) {

@@ -52,6 +52,15 @@ XShards Join(const XShards& self, const XShards& right, JoinType type,
                            .right_suffix = std::move(right_suffix)});
 }
 
+/// Of columns that are already known: nothing runs.
+XShards DropDuplicates(const XShards& self, const std::vector<std::string>& columns,
+                       const std::string& keep) {
+  const Keep kept = keep == "first"  ? Keep::kFirst
+                    : keep == "last" ? Keep::kLast
+                                     : Keep::kNone;
+  return Unwrap(self.DropDuplicates(columns, kept));
+}
+
 XShards TransformPython(const XShards& self, std::string hash, std::string label,
                         std::string format, std::shared_ptr<arrow::Buffer> pickle,
                         int64_t batch_rows, bool on_threads) {
@@ -239,11 +248,12 @@ void BindShards(py::module_& module) {
       .def("union", &XShards::Union)
       .def("zip", &XShards::Zip)
       .def("distinct", &XShards::Distinct)
+      .def("drop_duplicates", &DropDuplicates)
       .def("cache", &XShards::Cache)
       .def("uncache", &XShards::Uncache)
       .def("is_cached", &XShards::is_cached)
       .def("known_schema",
-           [](const XShards& self) { return Unwrap(OutputSchema(*self.plan())); })
+           [](const XShards& self) { return Unwrap(self.known_schema()); })
       .def("gives_tables", [](const XShards& self) { return GivesTables(*self.plan()); })
       .def("known_num_partitions",
            [](const XShards& self) { return NumPartitions(*self.plan()); });

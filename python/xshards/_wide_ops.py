@@ -266,16 +266,40 @@ class WideOps(Base):
             return left._derive(left._core.union(right._core))
         return self._derive(self._core.union(other._core))
 
-    def drop_duplicates(self) -> Self:
-        """Keep the first of equal rows.
+    def drop_duplicates(
+        self,
+        subset: str | Iterable[str] | None = None,
+        *,
+        keep: Literal["first", "last", False] = "first",
+    ) -> Self:
+        """Keep one of the rows that are equal; the order and the index stay.
+
+        Parameters
+        ----------
+        subset : str or list of str, optional
+            The columns to compare; all by default. Missing values equal each other.
+        keep : {"first", "last", False}
+            Which one to keep; False keeps only rows that have no equal.
 
         Examples
         --------
-        >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 1, 2]})).drop_duplicates())
-        2
+        >>> df = pd.DataFrame({"a": [1, 1, 2], "b": [3, 4, 5]})
+        >>> xs.from_pandas(df).drop_duplicates("a", keep="last").to_pandas()
+           a  b
+        0  1  4
+        1  2  5
         """
-        plain = self._without_index()
-        return plain._derive(plain._core.distinct())
+        if keep not in ("first", "last", False):
+            msg = f"keep must be 'first', 'last' or False, got {keep!r}"
+            raise XShardsValueError(msg)
+        hidden = self._hidden()
+        names = [n for n in self._full_schema().names if n not in hidden]
+        keys = names if subset is None else as_names("subset", subset)
+        self._check_columns(keys, names)
+        if not keys:
+            return self
+        core = self._core.drop_duplicates(keys, str(keep))
+        return self._derive(core)
 
     def _without_index(self) -> Self:
         hidden = self._hidden()

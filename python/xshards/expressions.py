@@ -8,25 +8,72 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import require
-from xshards.errors import XShardsTypeError
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import builtins
+    from collections.abc import Callable, Iterable
 
-__all__ = ["Expression", "TextMethods", "col", "lit"]
+__all__ = ["Expression", "TextMethods", "TimeMethods", "col", "lit"]
+
+_NO_END = 2**63 - 1
+
+
+def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
+    """Make the method of an operator of two operands."""
+
+    def method(self: Expression, other: object) -> Expression:
+        operands = [self._core, _wrap(other)]
+        if swapped:
+            operands.reverse()
+        return Expression(_core.Expression.call(function, operands))
+
+    return method
+
+
+def _unary(function: str, doc: str | None = None) -> Callable[..., Expression]:
+    """Make the method of a function without arguments."""
+
+    def method(self: Any) -> Expression:
+        return Expression(_core.Expression.call(function, [self._core]))
+
+    method.__doc__ = doc
+    return method
+
+
+class _Field:
+    """A part of a value, read as an attribute."""
+
+    def __init__(self, function: str, doc: str) -> None:
+        self._function = function
+        self.__doc__ = doc
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        if owner is None:
+            return self
+        return Expression(_core.Expression.call(self._function, [owner._core]))
 
 
 class Expression:
     """A value computed from the columns of a row; made by `col` and `lit`.
 
-    Arithmetic, comparisons and ``& | ~`` give new expressions, with pandas' results: a
-    comparison with a missing value is false (``!=`` true), ``/`` gives floats.
+    Operators give new expressions, with pandas' results and dtypes: a comparison with a
+    missing value is false (``!=`` true) or, in the nullable dtypes, missing; ``/``
+    gives floats; ``//`` and ``%`` round down. A plain number takes the dtype of the
+    column it meets. One thing is not as in pandas, where dtypes depend on the values:
+    an integer ``//`` a column that holds 0 is missing there, not infinite.
 
     Examples
     --------
@@ -41,65 +88,35 @@ class Expression:
     def __init__(self, core: _core.Expression) -> None:
         self._core = core
 
-    def __add__(self, other: object) -> Expression:
-        return Expression(self._core + _wrap(other))
-
-    def __radd__(self, other: object) -> Expression:
-        return Expression(_wrap(other) + self._core)
-
-    def __sub__(self, other: object) -> Expression:
-        return Expression(self._core - _wrap(other))
-
-    def __rsub__(self, other: object) -> Expression:
-        return Expression(_wrap(other) - self._core)
-
-    def __mul__(self, other: object) -> Expression:
-        return Expression(self._core * _wrap(other))
-
-    def __rmul__(self, other: object) -> Expression:
-        return Expression(_wrap(other) * self._core)
-
-    def __truediv__(self, other: object) -> Expression:
-        return Expression(self._core / _wrap(other))
-
-    def __rtruediv__(self, other: object) -> Expression:
-        return Expression(_wrap(other) / self._core)
-
-    def __neg__(self) -> Expression:
-        return Expression(-self._core)
-
-    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
-        return Expression(self._core == _wrap(other))
-
-    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
-        return Expression(self._core != _wrap(other))
-
-    def __lt__(self, other: object) -> Expression:
-        return Expression(self._core < _wrap(other))
-
-    def __le__(self, other: object) -> Expression:
-        return Expression(self._core <= _wrap(other))
-
-    def __gt__(self, other: object) -> Expression:
-        return Expression(self._core > _wrap(other))
-
-    def __ge__(self, other: object) -> Expression:
-        return Expression(self._core >= _wrap(other))
-
-    def __and__(self, other: object) -> Expression:
-        return Expression(self._core & _wrap(other))
-
-    def __rand__(self, other: object) -> Expression:
-        return Expression(_wrap(other) & self._core)
-
-    def __or__(self, other: object) -> Expression:
-        return Expression(self._core | _wrap(other))
-
-    def __ror__(self, other: object) -> Expression:
-        return Expression(_wrap(other) | self._core)
-
-    def __invert__(self) -> Expression:
-        return Expression(~self._core)
+    __add__ = _binary("add")
+    __radd__ = _binary("add", swapped=True)
+    __sub__ = _binary("subtract")
+    __rsub__ = _binary("subtract", swapped=True)
+    __mul__ = _binary("multiply")
+    __rmul__ = _binary("multiply", swapped=True)
+    __truediv__ = _binary("divide")
+    __rtruediv__ = _binary("divide", swapped=True)
+    __floordiv__ = _binary("floor_divide")
+    __rfloordiv__ = _binary("floor_divide", swapped=True)
+    __mod__ = _binary("modulo")
+    __rmod__ = _binary("modulo", swapped=True)
+    __pow__ = _binary("power")
+    __rpow__ = _binary("power", swapped=True)
+    __eq__ = _binary("equal")  # type: ignore[assignment]
+    __ne__ = _binary("not_equal")  # type: ignore[assignment]
+    __lt__ = _binary("less")
+    __le__ = _binary("less_equal")
+    __gt__ = _binary("greater")
+    __ge__ = _binary("greater_equal")
+    __and__ = _binary("and_kleene")
+    __rand__ = _binary("and_kleene", swapped=True)
+    __or__ = _binary("or_kleene")
+    __ror__ = _binary("or_kleene", swapped=True)
+    __neg__ = _unary("negate")
+    __invert__ = _unary("invert")
+    __abs__ = _unary("abs")
+    abs = _unary("abs", "Give the absolute value.")
+    isna = _unary("is_null", "Tell whether the value is missing (null or NaN).")
 
     def __bool__(self) -> bool:
         msg = (
@@ -107,6 +124,10 @@ class Expression:
             f"use & | ~ in place of and, or, not; got {self}"
         )
         raise TypeError(msg)
+
+    def notna(self) -> Expression:
+        """Tell whether the value is there."""
+        return ~self.isna()
 
     def isin(self, values: Iterable[Any]) -> Expression:
         """Tell whether the value is one of `values`.
@@ -124,21 +145,105 @@ class Expression:
         if isinstance(values, str):
             msg = f"isin takes a list of values, not the text {values!r}"
             raise XShardsTypeError(msg)
-        array = pa.array(values if isinstance(values, pa.Array) else list(values))
+        array = values if isinstance(values, pa.Array) else _array(list(values))
         if pa.types.is_string(array.type):
             array = array.cast(pa.large_string())
         return Expression(self._core.is_in(array))
 
-    def isna(self) -> Expression:
-        """Tell whether the value is missing (null or NaN)."""
-        return Expression(self._core.is_null())
+    def between(
+        self,
+        left: object,
+        right: object,
+        inclusive: Literal["both", "neither", "left", "right"] = "both",
+    ) -> Expression:
+        """Tell whether the value lies between two others.
 
-    def notna(self) -> Expression:
-        """Tell whether the value is there."""
-        return Expression(~self._core.is_null())
+        Parameters
+        ----------
+        left, right : Expression or constant
+            The limits.
+        inclusive : {"both", "neither", "left", "right"}
+            Which limits belong to the range.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
+        >>> list(shards.filter(xs.col("a").between(2, 3)).to_pandas()["a"])
+        [2, 3]
+        """
+        if inclusive not in ("both", "neither", "left", "right"):
+            msg = f"inclusive must be both, neither, left or right, got {inclusive!r}"
+            raise XShardsValueError(msg)
+        above = self >= left if inclusive in ("both", "left") else self > left
+        below = self <= right if inclusive in ("both", "right") else self < right
+        return above & below
+
+    def fillna(self, value: object) -> Expression:
+        """Replace missing values.
+
+        Parameters
+        ----------
+        value : Expression or constant
+            What to put there.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.5, None]}))
+        >>> list(shards.with_column("a", xs.col("a").fillna(0)).to_pandas()["a"])
+        [1.5, 0.0]
+        """
+        return self.call("fill_missing", value)
+
+    def where(self, condition: Expression, other: object = None) -> Expression:
+        """Keep the value where a condition holds.
+
+        Parameters
+        ----------
+        condition : Expression
+            True where the value is kept; missing counts as false.
+        other : Expression or constant, optional
+            What to put elsewhere; a missing value by default.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
+        >>> kept = xs.col("a").where(xs.col("a") > 1, 0)
+        >>> list(shards.with_column("a", kept).to_pandas()["a"])
+        [0, 2, 3]
+        """
+        require(condition, Expression, "where takes a condition as xs.col('a') > 3")
+        operands = [condition._core, self._core, _wrap(other)]
+        return Expression(_core.Expression.call("choose", operands))
+
+    def mask(self, condition: Expression, other: object = None) -> Expression:
+        """Replace the value where a condition holds: the opposite of `where`."""
+        require(condition, Expression, "mask takes a condition as xs.col('a') > 3")
+        return self.where(~condition, other)
+
+    def clip(self, lower: object = None, upper: object = None) -> Expression:
+        """Limit the value to a range.
+
+        Parameters
+        ----------
+        lower, upper : Expression or constant, optional
+            The limits; None for no limit.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 5, 9]}))
+        >>> list(shards.with_column("a", xs.col("a").clip(2, 8)).to_pandas()["a"])
+        [2, 5, 8]
+        """
+        clipped = self if lower is None else self.call("clip_lower", lower)
+        return clipped if upper is None else clipped.call("clip_upper", upper)
+
+    def round(self, decimals: int = 0) -> Expression:
+        """Round to a number of decimals; halves go to the even neighbour."""
+        require(decimals, int, "decimals is a number of digits")
+        return self.call("round", decimals)
 
     def cast(self, dtype: object) -> Expression:
-        """Convert to another type.
+        """Convert to another type, as an error where a value does not fit.
 
         Parameters
         ----------
@@ -147,9 +252,24 @@ class Expression:
         """
         return Expression(self._core.cast(as_arrow_type(dtype)))
 
-    def abs(self) -> Expression:
-        """Give the absolute value."""
-        return self.call("abs_checked")
+    def astype(self, dtype: object) -> Expression:
+        """Convert to another dtype as pandas does, cutting fractions.
+
+        Missing values stay missing, also among integers.
+
+        Parameters
+        ----------
+        dtype : dtype or str
+            Of pandas, numpy or Arrow: ``"int32"``, ``"Int64"``, ``"str"``, ``"bool"``.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.7, -1.7]}))
+        >>> list(shards.with_column("a", xs.col("a").astype("int64")).to_pandas()["a"])
+        [1, -1]
+        """
+        arrow, name = _target_of(dtype)
+        return Expression(_core.Expression.as_type(self._core, arrow, name))
 
     def call(self, function: str, *arguments: object) -> Expression:
         """Call an Arrow compute function on this value.
@@ -157,7 +277,7 @@ class Expression:
         Parameters
         ----------
         function : str
-            The name of a scalar function of Arrow, such as ``"round"``.
+            The name of a scalar function of Arrow, such as ``"sqrt"``.
         *arguments
             Its other arguments: expressions or constants.
         """
@@ -167,35 +287,60 @@ class Expression:
     @property
     def str(self) -> TextMethods:
         """String functions, as in pandas: ``xs.col("name").str.upper()``."""
-        return TextMethods(self)
+        return TextMethods(self._core)
 
-    def __repr__(self) -> str:  # type: ignore[valid-type]
+    @property
+    def dt(self) -> TimeMethods:
+        """The parts of times, as in pandas: ``xs.col("t").dt.year``."""
+        return TimeMethods(self._core)
+
+    def __repr__(self) -> builtins.str:
         return f"<Expression {self._core}>"
 
 
 class TextMethods:
-    """String functions of an expression; reached as ``expression.str``."""
+    """String functions of an expression; reached as ``expression.str``.
 
-    __slots__ = ("_text",)
+    Examples
+    --------
+    >>> shards = xs.from_pandas(pd.DataFrame({"s": [" Ab", "cd "]}))
+    >>> text = xs.col("s").str.strip().str.upper().str.slice(0, 1)
+    >>> list(shards.with_column("s", text).to_pandas()["s"])
+    ['A', 'C']
+    """
 
-    def __init__(self, text: Expression) -> None:
-        self._text = text
+    __slots__ = ("_core",)
 
-    def upper(self) -> Expression:
-        """Convert to upper case."""
-        return self._text.call("utf8_upper")
+    def __init__(self, core: _core.Expression) -> None:
+        self._core = core
 
-    def lower(self) -> Expression:
-        """Convert to lower case."""
-        return self._text.call("utf8_lower")
+    upper = _unary("utf8_upper", "Convert to upper case.")
+    lower = _unary("utf8_lower", "Convert to lower case.")
+    len = _unary("utf8_length", "Count the characters.")
 
-    def strip(self) -> Expression:
-        """Remove white space from both ends."""
-        return self._text.call("utf8_trim_whitespace")
+    def strip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from both ends."""
+        return self._strip("trim", characters)
 
-    def len(self) -> Expression:
-        """Count the characters."""
-        return self._text.call("utf8_length")
+    def lstrip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from the start."""
+        return self._strip("ltrim", characters)
+
+    def rstrip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from the end."""
+        return self._strip("rtrim", characters)
+
+    def slice(
+        self, start: int | None = None, stop: int | None = None, step: int | None = None
+    ) -> Expression:
+        """Cut out characters, as ``text[start:stop:step]`` does; `step` is positive."""
+        step = 1 if step is None else step
+        if step < 1:
+            msg = f"step must be positive, got {step}"
+            raise XShardsValueError(msg)
+        bounds = [start or 0, _NO_END if stop is None else stop, step]
+        operands = [self._core, *map(_wrap, bounds)]
+        return Expression(_core.Expression.call("text_slice", operands))
 
     def startswith(self, prefix: str) -> Expression:
         """Tell whether the text starts with `prefix`."""
@@ -227,14 +372,58 @@ class TextMethods:
     ) -> Expression:
         """Replace every occurrence of `pattern`."""
         function = "replace_substring_regex" if regex else "replace_substring"
-        text = self._text._core
         return Expression(
-            _core.Expression.replace(function, text, pattern, replacement)
+            _core.Expression.replace(function, self._core, pattern, replacement)
         )
 
     def _match(self, function: str, pattern: str, *, ignore_case: bool) -> Expression:
-        text = self._text._core
-        return Expression(_core.Expression.match(function, text, pattern, ignore_case))
+        return Expression(
+            _core.Expression.match(function, self._core, pattern, ignore_case)
+        )
+
+    def _strip(self, side: str, characters: str | None) -> Expression:
+        options = [side] if characters is None else [side, characters]
+        operands = [self._core, *map(_wrap, options)]
+        return Expression(_core.Expression.call("text_strip", operands))
+
+
+class TimeMethods:
+    """The parts of times; reached as ``expression.dt``. They are those of local time.
+
+    Examples
+    --------
+    >>> times = pd.to_datetime(["2024-02-29 12:30:00", "2025-01-01"], format="ISO8601")
+    >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+    >>> list(shards.with_column("t", xs.col("t").dt.year).to_pandas()["t"])
+    [2024, 2025]
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Expression) -> None:
+        self._core = core
+
+    year = _Field("year", "The year.")
+    quarter = _Field("quarter", "The quarter of the year, from 1.")
+    month = _Field("month", "The month, from 1.")
+    day = _Field("day", "The day of the month, from 1.")
+    day_of_year = dayofyear = _Field("day_of_year", "The day of the year, from 1.")
+    day_of_week = dayofweek = weekday = _Field(
+        "day_of_week", "The day of the week; Monday is 0."
+    )
+    hour = _Field("hour", "The hour.")
+    minute = _Field("minute", "The minute.")
+    second = _Field("second", "The second.")
+    microsecond = _Field("microsecond", "The microseconds of the second.")
+    date = _Field("date", "The date, without a time.")
+    normalize = _unary("normalize", "Go back to midnight; the time zone is kept.")
+
+    def floor(self, freq: str) -> Expression:
+        """Go back to the start of the day."""
+        if freq != "D":
+            msg = f"floor knows days only, freq='D', got {freq!r}"
+            raise XShardsNotImplementedError(msg)
+        return self.normalize()
 
 
 def col(name: str) -> Expression:
@@ -263,10 +452,58 @@ def lit(value: object) -> Expression:
 def _wrap(value: object) -> _core.Expression:
     if isinstance(value, Expression):
         return value._core
-    scalar = value if isinstance(value, pa.Scalar) else pa.scalar(value)
+    scalar = value if isinstance(value, pa.Scalar) else _scalar(value)
     if pa.types.is_string(scalar.type):
         scalar = scalar.cast(pa.large_string())
     return _core.Expression.lit(scalar)
+
+
+def _array(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except OverflowError:  # integers of both ends of the range
+        return pa.array(values, pa.decimal128(38, 0))
+
+
+def _scalar(value: Any) -> pa.Scalar:
+    if value is pd.NA or value is pd.NaT:
+        return pa.scalar(None)
+    if isinstance(value, pd.Timestamp):
+        zone = None if value.tz is None else str(value.tz)
+        moment = pa.scalar(value.to_datetime64())
+        return moment if zone is None else moment.cast(pa.timestamp(value.unit, zone))
+    if isinstance(value, pd.Timedelta):
+        return pa.scalar(value.to_timedelta64())
+    if isinstance(value, int) and not isinstance(value, bool):
+        if 2**63 <= value < 2**64:
+            return pa.scalar(value, pa.uint64())
+        if not -(2**63) <= value < 2**63:
+            return pa.scalar(float(value))  # beyond every column of integers
+    return pa.scalar(value)
+
+
+def _target_of(dtype: Any) -> tuple[pa.DataType, str]:
+    """Give the Arrow type that holds a dtype, and its name if Arrow's means another."""
+    if isinstance(dtype, pa.DataType):
+        return as_arrow_type(dtype), ""
+    try:
+        target = pd.api.types.pandas_dtype(dtype)
+    except TypeError as error:
+        msg = f"astype knows no dtype {dtype!r}"
+        raise XShardsTypeError(msg) from error
+    match target:
+        case pd.StringDtype():
+            return pa.large_string(), "" if target.na_value is np.nan else str(target)
+        case pd.DatetimeTZDtype():
+            return pa.timestamp(target.unit, str(target.tz)), ""
+        case pd.ArrowDtype():
+            return as_arrow_type(target.pyarrow_dtype), str(target)
+        case np.dtype() if target.kind in "biufmM":
+            return pa.from_numpy_dtype(target), ""
+    if hasattr(target, "numpy_dtype"):  # the nullable dtypes
+        return pa.from_numpy_dtype(target.numpy_dtype), str(target)
+    msg = f"astype cannot make {target}; use transform_shard for that"
+    raise XShardsNotImplementedError(msg)
 
 
 def as_arrow_type(dtype: object) -> pa.DataType:

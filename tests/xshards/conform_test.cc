@@ -5,6 +5,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards {
 namespace {
@@ -44,6 +45,23 @@ TEST(Unify, WidensNumbersAndLetsNullBeAnything) {
       {arrow::field("a", arrow::float64()), arrow::field("b", arrow::large_utf8())});
   ASSERT_OK_AND_ASSIGN(auto both, Unify(left, right));
   EXPECT_TRUE(both->Equals(*right));
+}
+
+TEST(Conform, RoundsIntegersAmongFloatsAsPandasDoes) {
+  auto wanted = arrow::schema({arrow::field("a", arrow::float64())});
+  auto batch = Batch(arrow::schema({arrow::field("a", arrow::int64())}),
+                     R"([{"a": 9007199254740993}])");
+  ASSERT_OK_AND_ASSIGN(auto floats, Conform(batch, wanted, arrow::default_memory_pool()));
+  EXPECT_TRUE(floats->Equals(*Batch(wanted, R"([{"a": 9007199254740992}])")));
+}
+
+TEST(Unify, KeepsTheDtypesOfBothSides) {
+  auto masked = WithDtype(arrow::field("a", arrow::int64()), "Int64");
+  auto left = arrow::schema({arrow::field("a", arrow::int64())});
+  auto right =
+      arrow::schema({masked, WithDtype(arrow::field("b", arrow::int8()), "Int8")});
+  ASSERT_OK_AND_ASSIGN(auto both, Unify(left, right));
+  EXPECT_TRUE(both->Equals(*right, /*check_metadata=*/true)) << *both;
 }
 
 TEST(Unify, RefusesTextAndNumbers) {

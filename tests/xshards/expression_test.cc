@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/expression.h"
 
+#include <limits>
+
 #include <arrow/compute/exec.h>
 #include <arrow/compute/initialize.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards {
 namespace {
@@ -30,7 +33,7 @@ class ExpressionTest : public ::testing::Test {
     EXPECT_TRUE(bound.ok()) << bound.status();
     if (!bound.ok()) return nullptr;
     auto result = arrow::compute::ExecuteScalarExpression(
-        *bound, arrow::compute::ExecBatch(*batch));
+        bound->arrow, arrow::compute::ExecBatch(*batch));
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? result->make_array() : nullptr;
   }
@@ -123,6 +126,52 @@ TEST_F(ExpressionTest, NamesUnknownColumnsAndThoseThereAre) {
 
 TEST_F(ExpressionTest, NamesTheOperationThatHasNoMeaning) {
   EXPECT_FAILS(TypeError, "Cannot compute", (col("s") * lit(2)).Bind(*kSchema));
+  EXPECT_FAILS(TypeError, "no order between large_string and int64",
+               (col("s") < lit(2)).Bind(*kSchema));
+  EXPECT_FAILS(TypeError, "is out of bounds for int32",
+               (col("small") + lit(int64_t{1} << 40)).Bind(*kSchema));
+}
+
+TEST_F(ExpressionTest, EqualityOfUnlikeTypesIsFalse) {
+  auto equal = (col("s") == lit(2)).Bind(*kSchema);
+  ASSERT_OK(equal);
+  EXPECT_EQ(equal->arrow.ToString(), "false");
+}
+
+TEST_F(ExpressionTest, FloorDivisionRoundsDownAndMissesWhereItDividesByZero) {
+  auto floor = [](Expression left, Expression right) {
+    return Expression::Call("floor_divide", {std::move(left), std::move(right)});
+  };
+  ExpectValues(floor(col("small"), lit(2)), arrow::int32(), "[3, null, -4]");
+  ExpectValues(floor(col("small"), col("i")), arrow::int64(), "[7, null, null]");
+  ExpectValues(Expression::Call("modulo", {col("small"), lit(4)}), arrow::int32(),
+               "[3, null, 1]");
+}
+
+TEST_F(ExpressionTest, UnsignedAndSignedCompareExactly) {
+  auto big = col("i").Cast(arrow::uint64());
+  const auto most = std::numeric_limits<uint64_t>::max();
+  ExpectValues(big < lit(most), arrow::boolean(), "[true, false, true]");
+  ExpectValues(big > lit(-1), arrow::boolean(), "[true, false, true]");
+  ExpectValues(col("i") != lit(most), arrow::boolean(), "[true, true, true]");
+  ExpectValues(big + col("i"), arrow::float64(), "[2, null, 0]");
+}
+
+TEST_F(ExpressionTest, NullableDtypesGiveNullableDtypes) {
+  auto schema = arrow::schema({WithDtype(arrow::field("n", arrow::int8()), "Int8"),
+                               arrow::field("f", arrow::float32())});
+  auto dtype = [&](const Expression& expression) {
+    auto bound = expression.Bind(*schema);
+    EXPECT_TRUE(bound.ok()) << bound.status();
+    return bound.ok() ? DtypeName(*bound->field) : "";
+  };
+  EXPECT_EQ(dtype(col("n") + lit(1)), "Int8");
+  EXPECT_EQ(dtype(col("n") + col("f")), "Float32");
+  EXPECT_EQ(dtype(col("n") / lit(2)), "Float64");
+  EXPECT_EQ(dtype(col("n") > lit(2)), "boolean");
+  EXPECT_EQ(dtype(col("n").IsNull()), "");
+  EXPECT_EQ(dtype(col("f") + lit(1)), "");
+  EXPECT_EQ(dtype(Expression::Call("fill_missing", {col("n"), lit(0)})), "Int8");
 }
 
 TEST_F(ExpressionTest, KnowsItsColumnsConjunctsAndSubstitutes) {

@@ -3,6 +3,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/pandas_dtype.h"
 #include "xshards/plan.h"
 #include "xshards/shards.h"
 
@@ -41,7 +42,7 @@ TEST_F(PlanSchemaTest, AggregatesHaveTheTypesPandasGives) {
                                          {"count", "*", "g"}});
   ASSERT_OK_AND_ASSIGN(auto schema, grouped.schema());
   EXPECT_EQ(schema->ToString(),
-            "k: large_string\na: int64\nb: float\nc: double\nd: float\n"
+            "k: large_string\na: int64\nb: float\nc: double\nd: double\n"
             "e: large_string\ng: int64");
 }
 
@@ -71,10 +72,38 @@ TEST_F(PlanSchemaTest, JoinNamesColumnsAsPandasDoes) {
                shards_.Join(right, mixed).schema());
   auto unsigned_side = Shards(arrow::schema({arrow::field("i", arrow::uint64())}));
   JoinNode signs{.left_keys = {"i"}, .right_keys = {"i"}};
-  EXPECT_FAILS(TypeError, "no integer type holds both",
-               right.Join(unsigned_side, signs).schema());
+  ASSERT_OK_AND_ASSIGN(auto inner, right.Join(unsigned_side, signs).schema());
+  EXPECT_EQ(inner->GetFieldByName("i")->type()->id(), arrow::Type::INT64);
+  signs.type = JoinType::kOuter;
+  ASSERT_OK_AND_ASSIGN(auto outer, right.Join(unsigned_side, signs).schema());
+  EXPECT_EQ(outer->GetFieldByName("i")->type()->id(), arrow::Type::DOUBLE);
   JoinNode uneven{.left_keys = {"k"}, .right_keys = {}};
   EXPECT_FAILS(Invalid, "got 1 and 0", shards_.Join(right, uneven).schema());
+}
+
+TEST_F(PlanSchemaTest, DtypesFollowTheirColumns) {
+  auto masked = WithDtype(arrow::field("n", arrow::int8()), "Int8");
+  auto shards = Shards(arrow::schema({masked, arrow::field("k", arrow::int64())}));
+  auto dtype = [](const XShards& of, const std::string& column) {
+    auto schema = of.schema();
+    EXPECT_TRUE(schema.ok()) << schema.status();
+    return schema.ok() ? DtypeName(*(*schema)->GetFieldByName(column)) : "";
+  };
+  EXPECT_EQ(dtype(shards.Select({{"m", col("n")}}), "m"), "Int8");
+  EXPECT_EQ(dtype(shards.Filter(col("n") > lit(1)).Sort({{"k", true}}), "n"), "Int8");
+  EXPECT_EQ(dtype(shards.GroupBy({"n"}, {{"count", "*", "c"}}), "n"), "Int8");
+  EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"max", "n", "m"}}), "m"), "Int8");
+  EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"sum", "n", "m"}}), "m"), "Int64");
+  EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"mean", "n", "m"}}), "m"), "Float64");
+  EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"nunique", "n", "m"}}), "m"), "");
+  auto joined = shards.Join(shards, {.left_keys = {"n"}, .right_keys = {"n"}});
+  EXPECT_EQ(dtype(joined, "n"), "Int8");
+  EXPECT_EQ(dtype(shards.Union(shards), "n"), "Int8");
+}
+
+TEST_F(PlanSchemaTest, RefusesTwoColumnsOfOneName) {
+  EXPECT_FAILS(Invalid, "Two columns would be named 'k'",
+               shards_.Select({"k", "i", "k"}).schema());
 }
 
 TEST_F(PlanSchemaTest, IsUnknownBelowAFunctionUntilItRan) {

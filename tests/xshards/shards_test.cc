@@ -174,6 +174,44 @@ TEST_F(ShardsTest, ShardsOfTwoContextsDoNotMix) {
   EXPECT_FAILS(Invalid, "belong to two Contexts", shards_.Union(other).ToTable());
   EXPECT_FAILS(Invalid, "belong to two Contexts",
                shards_.Join(other, {.left_keys = {"id"}, .right_keys = {"id"}}).Count());
+  const auto mixed = shards_.Zip(other).Filter(col("id") > lit(1));
+  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.status());
+  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.schema());
+  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.num_partitions());
+  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.Explain());
+  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.WriteCsv("nowhere"));
+}
+
+TEST_F(ShardsTest, AnAssignedPlanGoesBeforeItsContext) {
+  // Its cached blocks belong to the budget of the Context it was made with.
+  auto shards = NumberedShards(TestContext(), 2, 50).PartitionBy({"key"}, 2).Cache();
+  ASSERT_OK(shards.Count());
+  shards = shards_;
+  ASSERT_OK_AND_ASSIGN(int64_t rows, shards.Count());
+  EXPECT_EQ(rows, 100);
+  auto& same = shards;
+  shards = same;
+  EXPECT_EQ(shards.plan(), shards_.plan());
+}
+
+TEST_F(ShardsTest, DropDuplicatesKeepsTheFirstTheLastOrNone) {
+  auto schema = arrow::schema(
+      {arrow::field("a", arrow::int64()), arrow::field("b", arrow::int64())});
+  auto one = Batch(schema, R"([{"a": 1, "b": null}, {"a": 2, "b": 2}])");
+  auto two = Batch(schema, R"([{"a": 3, "b": 3}, {"a": 1, "b": 4}])");
+  ASSERT_OK_AND_ASSIGN(auto shards, XShards::FromBatches(context_, {one, two}));
+  const auto kept = [&](Keep keep, const std::string& column) {
+    return Ids(*shards.DropDuplicates({"a"}, keep).ValueOrDie().ToTable().ValueOrDie(),
+               column);
+  };
+  using Values = std::vector<int64_t>;
+  EXPECT_EQ(kept(Keep::kFirst, "a"), (Values{1, 2, 3}));
+  EXPECT_EQ(kept(Keep::kLast, "a"), (Values{2, 3, 1}));
+  EXPECT_EQ(kept(Keep::kLast, "b"), (Values{2, 3, 4}));
+  EXPECT_EQ(kept(Keep::kNone, "a"), (Values{2, 3}));
+  ASSERT_OK_AND_ASSIGN(auto all, shards.DropDuplicates({}));
+  ASSERT_OK_AND_ASSIGN(int64_t rows, all.Count());
+  EXPECT_EQ(rows, 4);
 }
 
 TEST_F(ShardsTest, MistakesAreReportedByActions) {

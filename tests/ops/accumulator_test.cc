@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/accumulator.h"
+
+#include "tests/ops/operator_fixture.h"
+
+namespace xshards::ops {
+namespace {
+
+class Accumulators : public OperatorTest {
+ protected:
+  std::unique_ptr<Accumulator> Make(const std::string& function,
+                                    const std::shared_ptr<arrow::DataType>& input,
+                                    const std::shared_ptr<arrow::DataType>& output) {
+    return Get(MakeAccumulator({.function = function,
+                                .input_type = input,
+                                .output_type = output,
+                                .categories = nullptr,
+                                .pool = context_.pool}));
+  }
+
+  /// The result over the values as a whole, and over parts whose states are merged.
+  std::shared_ptr<arrow::Array> Both(const std::string& function,
+                                     const std::shared_ptr<arrow::Array>& values,
+                                     const std::vector<uint32_t>& groups,
+                                     const std::shared_ptr<arrow::DataType>& output) {
+    const size_t num_groups = 3;
+    auto whole = Make(function, values->type(), output);
+    whole->Resize(num_groups);
+    Check(whole->Consume(values, groups));
+    auto merged = Make(function, values->type(), output);
+    merged->Resize(num_groups);
+    for (int64_t i = 0; i < values->length(); ++i) {
+      auto part = Make(function, values->type(), output);
+      part->Resize(1);
+      Check(part->Consume(values->Slice(i, 1), {0}));
+      Check(merged->Merge(Get(part->States()), {groups[static_cast<size_t>(i)]}));
+    }
+    auto result = Get(whole->Finish());
+    ExpectArray(Get(merged->Finish()), result);
+    return result;
+  }
+};
+
+TEST_F(Accumulators, LeaveMissingValuesOut) {
+  const auto values = Json(arrow::int64(), "[5, null, 3, null]");
+  const std::vector<uint32_t> groups = {0, 0, 0, 1};
+  const auto expect = [&](const std::string& function, const std::string& json,
+                          const std::shared_ptr<arrow::DataType>& type) {
+    ExpectArray(Both(function, values, groups, type), Json(type, json));
+  };
+  expect("sum", "[8, 0, 0]", arrow::int64());
+  expect("count", "[2, 0, 0]", arrow::int64());
+  expect("mean", "[4, null, null]", arrow::float64());
+  expect("min", "[3, null, null]", arrow::int64());
+  expect("max", "[5, null, null]", arrow::int64());
+  expect("variance", "[2, null, null]", arrow::float64());
+  expect("var_pop", "[1, null, null]", arrow::float64());
+  expect("first", "[5, null, null]", arrow::int64());
+  expect("last", "[3, null, null]", arrow::int64());
+  expect("nunique", "[2, 0, 0]", arrow::int64());
+}
+
+TEST_F(Accumulators, RowsAreTakenAsTheyAre) {
+  const auto values = Strings({"", "b", "c", ""}, {false, true, true, false});
+  const auto type = arrow::large_utf8();
+  ExpectArray(Both("first_row", values, {0, 0, 1, 1}, type),
+              Strings({"", "c", ""}, {false, true, false}));
+  ExpectArray(Both("last_row", values, {0, 0, 1, 1}, type),
+              Strings({"b", "", ""}, {true, false, false}));
+}
+
+TEST_F(Accumulators, SumsWrapAroundAsNumpyDoes) {
+  const auto values = Json(arrow::uint64(), "[18446744073709551615, 2]");
+  ExpectArray(Both("sum", values, {0, 0}, arrow::uint64()),
+              Json(arrow::uint64(), "[1, 0, 0]"));
+}
+
+TEST_F(Accumulators, ThereIsNoneForAnUnknownFunction) {
+  EXPECT_FAILS(NotImplemented, "There is no aggregate 'mode'",
+               MakeAccumulator({.function = "mode",
+                                .input_type = arrow::int64(),
+                                .output_type = arrow::int64(),
+                                .categories = nullptr,
+                                .pool = context_.pool}));
+  EXPECT_FAILS(NotImplemented, "There is no min of values of type",
+               MakeAccumulator({.function = "min",
+                                .input_type = arrow::list(arrow::int8()),
+                                .output_type = arrow::list(arrow::int8()),
+                                .categories = nullptr,
+                                .pool = context_.pool}));
+}
+
+}  // namespace
+}  // namespace xshards::ops

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/common_type.h"
+
+#include <arrow/compute/initialize.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+#include "xshards/pandas_dtype.h"
+
+namespace xshards {
+namespace {
+
+using testing::Array;
+using TypePointer = std::shared_ptr<arrow::DataType>;
+
+class CommonTypeTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_OK(arrow::compute::Initialize()); }
+
+  static void ExpectCommon(const TypePointer& left, const TypePointer& right,
+                           const TypePointer& expected) {
+    for (const auto& [a, b] : {std::pair(left, right), std::pair(right, left)}) {
+      const auto common = NumericCommonType(*a, *b);
+      ASSERT_NE(common, nullptr);
+      EXPECT_TRUE(common->Equals(*expected)) << *a << " and " << *b << ": " << *common;
+    }
+  }
+
+  static std::shared_ptr<arrow::Field> Common(const TypePointer& left,
+                                              const std::string& left_dtype,
+                                              const TypePointer& right,
+                                              const std::string& right_dtype) {
+    return CommonField(WithDtype(arrow::field("x", left), left_dtype),
+                       WithDtype(arrow::field("x", right), right_dtype))
+        .ValueOrDie();
+  }
+};
+
+TEST_F(CommonTypeTest, WidensNumbersAsNumpyDoes) {
+  ExpectCommon(arrow::int8(), arrow::int64(), arrow::int64());
+  ExpectCommon(arrow::int8(), arrow::uint8(), arrow::int16());
+  ExpectCommon(arrow::int16(), arrow::uint8(), arrow::int16());
+  ExpectCommon(arrow::int32(), arrow::uint32(), arrow::int64());
+  ExpectCommon(arrow::int8(), arrow::uint64(), arrow::float64());
+  ExpectCommon(arrow::uint8(), arrow::uint64(), arrow::uint64());
+  ExpectCommon(arrow::float32(), arrow::int16(), arrow::float32());
+  ExpectCommon(arrow::float32(), arrow::int32(), arrow::float64());
+  ExpectCommon(arrow::float32(), arrow::float64(), arrow::float64());
+  ExpectCommon(arrow::boolean(), arrow::int8(), arrow::int8());
+  ExpectCommon(arrow::boolean(), arrow::float32(), arrow::float32());
+  EXPECT_EQ(NumericCommonType(*arrow::int8(), *arrow::large_utf8()), nullptr);
+}
+
+TEST_F(CommonTypeTest, KeepsTheNullableDtype) {
+  EXPECT_EQ(DtypeName(*Common(arrow::int64(), "Int64", arrow::int64(), "")), "Int64");
+  EXPECT_EQ(DtypeName(*Common(arrow::int8(), "", arrow::float64(), "Float64")),
+            "Float64");
+  auto wide = Common(arrow::int8(), "Int8", arrow::int32(), "Int32");
+  EXPECT_EQ(DtypeName(*wide), "Int32");
+  EXPECT_TRUE(wide->type()->Equals(*arrow::int32()));
+  EXPECT_EQ(DtypeName(*Common(arrow::large_utf8(), "", arrow::large_utf8(), "string")),
+            "string");
+  EXPECT_EQ(DtypeName(*Common(arrow::null(), "", arrow::int64(), "Int64")), "Int64");
+}
+
+TEST_F(CommonTypeTest, TakesTheFinerUnitOfTime) {
+  auto field = Common(arrow::timestamp(arrow::TimeUnit::SECOND, "UTC"), "",
+                      arrow::timestamp(arrow::TimeUnit::NANO, "UTC"), "");
+  EXPECT_TRUE(field->type()->Equals(*arrow::timestamp(arrow::TimeUnit::NANO, "UTC")));
+}
+
+TEST_F(CommonTypeTest, RefusesWhatPandasHoldsAsObjects) {
+  const auto fails = [](const TypePointer& left, const TypePointer& right) {
+    EXPECT_FAILS(TypeError, "Column 'x' is ",
+                 CommonField(arrow::field("x", left), arrow::field("x", right)));
+  };
+  fails(arrow::boolean(), arrow::int64());
+  fails(arrow::large_utf8(), arrow::int64());
+  fails(arrow::date32(), arrow::timestamp(arrow::TimeUnit::MICRO));
+  fails(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
+        arrow::timestamp(arrow::TimeUnit::MICRO));
+}
+
+TEST_F(CommonTypeTest, CategoriesThatDifferBecomeTheirValues) {
+  auto dictionary = arrow::dictionary(arrow::int32(), arrow::large_utf8());
+  const auto category = [&](const std::string& json, bool ordered) {
+    return WithCategories(arrow::field("x", dictionary), Array(arrow::large_utf8(), json),
+                          ordered)
+        .ValueOrDie();
+  };
+  auto one = category(R"(["a", "b"])", true);
+  ASSERT_OK_AND_ASSIGN(auto same, CommonField(one, category(R"(["a", "b"])", true)));
+  EXPECT_TRUE(same->Equals(*one, /*check_metadata=*/true));
+  ASSERT_OK_AND_ASSIGN(auto other, CommonField(one, category(R"(["b", "a"])", true)));
+  EXPECT_EQ(DtypeName(*other), "");
+  ASSERT_OK_AND_ASSIGN(auto text,
+                       CommonField(one, arrow::field("x", arrow::large_utf8())));
+  EXPECT_TRUE(text->Equals(*arrow::field("x", arrow::large_utf8()), true))
+      << text->ToString();
+}
+
+}  // namespace
+}  // namespace xshards
