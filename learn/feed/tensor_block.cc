@@ -253,10 +253,11 @@ TensorBlock TensorBlock::Slice(int64_t begin, int64_t length) const {
   slice.tensors.reserve(tensors.size());
   for (const Tensor& tensor : tensors) {
     const int64_t width = tensor.row.num_bytes();
-    const auto cut =
-        tensor.data->is_mutable() ? arrow::SliceMutableBuffer : arrow::SliceBuffer;
-    slice.tensors.push_back(
-        {tensor.row, cut(tensor.data, begin * width, length * width)});
+    auto data =
+        tensor.data->is_mutable()
+            ? arrow::SliceMutableBuffer(tensor.data, begin * width, length * width)
+            : arrow::SliceBuffer(tensor.data, begin * width, length * width);
+    slice.tensors.push_back({tensor.row, std::move(data)});
   }
   return slice;
 }

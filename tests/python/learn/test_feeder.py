@@ -103,10 +103,11 @@ def test_views_of_kept_data_are_read_only():
 
 
 def test_arrays_outlive_everything():
-    with xs.Context(cores=1) as context:
-        shards = xs.from_pandas(frame(10), context=context)
-        batches = list(Feeder(shards, TENSORS, batch_size=5).epoch(0))
-        del shards
+    context = xs.Context(cores=1)
+    shards = xs.from_pandas(frame(10), context=context)
+    batches = list(Feeder(shards, TENSORS, batch_size=5).epoch(0))
+    context.close()
+    del shards, context
     assert ids(batches) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
