@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations on columns of every dtype give what pandas gives, dtypes included."""
 
-import base64
 import datetime
 import operator
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,73 +18,12 @@ FLOATS = ["float32", "float64"]
 MASKED = ["Int8", "Int64", "UInt8", "Float32", "Float64", "boolean"]
 
 
-def field_of(name, series, array):
-    """Note what pandas knows of a column, as the frames of the package do."""
-    dtype = series.dtype
-    metadata = {}
-    if isinstance(dtype, pd.CategoricalDtype):
-        categories = pa.table({"": pa.array(dtype.categories)})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, categories.schema) as writer:
-            writer.write_table(categories)
-        metadata = {
-            "pandas.dtype": "category",
-            "pandas.categories": base64.b64encode(sink.getvalue()).decode(),
-            "pandas.ordered": "1" if dtype.ordered else "0",
-        }
-    elif isinstance(dtype, pd.api.extensions.ExtensionDtype) and not (
-        isinstance(dtype, pd.DatetimeTZDtype) or dtype == "str"
-    ):
-        metadata = {"pandas.dtype": str(dtype)}
-    return pa.field(name, array.type, metadata=metadata or None)
-
-
-def array_of(series):
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
-        return pa.array(series.to_numpy())
-    array = pa.array(series, from_pandas=True)
-    if pa.types.is_string(array.type):
-        return array.cast(pa.large_string())
-    if pa.types.is_dictionary(array.type):
-        values = array.dictionary
-        if pa.types.is_string(values.type):
-            values = values.cast(pa.large_string())
-        return pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
-    return array
-
-
 def shards_of(df, n=2):
-    arrays = [array_of(series) for _, series in df.items()]
-    fields = [
-        field_of(name, series, array)
-        for (name, series), array in zip(df.items(), arrays, strict=True)
-    ]
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-    return xs.from_arrow(table, n)
+    return xs.from_pandas(df, n)
 
 
 def frame_of(shards):
-    table = shards._run(shards._core.to_table)
-    columns = {}
-    for field, column in zip(table.schema, table.columns, strict=True):
-        marks = {k.decode(): v.decode() for k, v in (field.metadata or {}).items()}
-        name = marks.get("pandas.dtype")
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        values = column.to_pandas()
-        if name == "category":
-            stored = base64.b64decode(marks["pandas.categories"])
-            stream = pa.ipc.open_stream(stored).read_all()
-            categories = stream.column(0).to_pandas().rename(None)
-            ordered = marks["pandas.ordered"] == "1"
-            values = pd.Series(pd.Categorical(values, categories, ordered=ordered))
-        elif name is not None:
-            dtype = pd.api.types.pandas_dtype(name)
-            values = pd.Series(dtype.__from_arrow__(column))
-        elif pa.types.is_boolean(column.type) and column.null_count:
-            values = values.fillna(np.nan)
-        columns[field.name] = values
-    return pd.DataFrame(columns)
+    return shards.to_pandas()
 
 
 def computed(df, expression, n=2):
