@@ -10,11 +10,13 @@ class Accumulators : public OperatorTest {
  protected:
   std::unique_ptr<Accumulator> Make(const std::string& function,
                                     const std::shared_ptr<arrow::DataType>& input,
-                                    const std::shared_ptr<arrow::DataType>& output) {
+                                    const std::shared_ptr<arrow::DataType>& output,
+                                    bool gives_states = false) {
     return Get(MakeAccumulator({.function = function,
                                 .input_type = input,
                                 .output_type = output,
                                 .categories = nullptr,
+                                .gives_states = gives_states,
                                 .pool = context_.pool}));
   }
 
@@ -30,7 +32,7 @@ class Accumulators : public OperatorTest {
     auto merged = Make(function, values->type(), output);
     merged->Resize(num_groups);
     for (int64_t i = 0; i < values->length(); ++i) {
-      auto part = Make(function, values->type(), output);
+      auto part = Make(function, values->type(), output, /*gives_states=*/true);
       part->Resize(1);
       Check(part->Consume(values->Slice(i, 1), {0}));
       Check(merged->Merge(Get(part->States()), {groups[static_cast<size_t>(i)]}));
