@@ -134,5 +134,5 @@ def test_mistakes_name_the_thing():
         list(Feeder(shards, [Tensor(["city"])]).epoch(0))
     with pytest.raises(KeyError, match="no column 'x'"):
         list(Feeder(shards, [Tensor(["x"])]).epoch(0))
-    with pytest.raises(TypeError, match="no tensor of dtype .<c8"):
+    with pytest.raises(TypeError, match=r"no tensor of dtype .<c8"):
         Feeder(shards, [Tensor(["n"], "complex64")])
