@@ -80,6 +80,18 @@ ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
   return project;
 }
 
+/// What a function returned for a partition is what the next function gets for it, even
+/// where other partitions have other columns.
+arrow::Result<Plan> AsStored(const Plan& tree) {
+  if (tree->kind() != NodeKind::kLiteral) return tree;
+  const auto& literal = tree->as<LiteralNode>();
+  if (literal.schema == nullptr) return tree;
+  ARROW_ASSIGN_OR_RAISE(auto own, UnifySchemas(literal.partitions));
+  if (own == nullptr || own->num_fields() == literal.schema->num_fields()) return tree;
+  return MakeNode(
+      LiteralNode{.schema = std::move(own), .partitions = literal.partitions});
+}
+
 arrow::Status CheckPairs(const PlanNode& node, size_t left, size_t right) {
   if (left == right) return arrow::Status::OK();
   return arrow::Status::Invalid(
@@ -236,6 +248,9 @@ arrow::Result<Executor::Trees> Executor::LowerMapPython(const Plan& plan,
   const bool here = plan->as<MapPythonNode>().on_threads;
   const Storage input = here ? storage : Storage::kShared;
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], input));
+  for (Plan& tree : trees) {
+    ARROW_ASSIGN_OR_RAISE(tree, AsStored(tree));
+  }
   if (plan->inputs.size() == 1) return Wrap(plan->node, trees);
   ARROW_ASSIGN_OR_RAISE(auto right, Lower(plan->inputs[1], input));
   ARROW_RETURN_NOT_OK(CheckPairs(*plan, trees.size(), right.size()));

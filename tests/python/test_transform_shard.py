@@ -441,3 +441,10 @@ def test_numpy_format_has_every_column():
     column = xs.from_pandas(df.set_axis([0, 1], axis=1), 1)[1]
     (values,) = column.transform_shard(lambda d: d["1"], format="numpy").collect()
     assert list(values) == [2, 4]
+
+
+def test_the_next_function_gets_what_the_last_returned_for_the_partition():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+    named = shards.transform_shard(lambda df: df.rename(columns={"a": f"c{df.a[0]}"}))
+    columns = named.cache().transform_shard(lambda df: list(df.columns)).collect()
+    assert columns == [["c1"], ["c2"]]
