@@ -34,23 +34,7 @@ class RowOps(Base):
     __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def __getitem__(self, key: Any) -> Self:
-        """Select one column, several columns, or rows.
-
-        Parameters
-        ----------
-        key : label, list of labels or Expression
-            A column, which then behaves as a Series; columns; or a condition on rows.
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
-        >>> shards["a"].unique()
-        array([1, 2])
-        >>> shards[["b"]][xs.col("b") > 3].to_pandas()
-           b
-        0  4
-        1  5
-        """
+        """Select one column, several columns, or rows."""
         if isinstance(key, Expression):
             return self.filter(key)
         several = isinstance(key, Iterable) and not isinstance(key, str)

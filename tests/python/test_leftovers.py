@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -193,7 +192,5 @@ print(psutil.Process().children(recursive=True))
 
 
 def test_work_begun_in_a_daemon_thread_does_not_hold_up_the_exit(tmp_path):
-    begin = time.monotonic()
     with session("begin(); tell('ready')", tmp_path) as (process, _):
-        process.wait(60)
-    assert time.monotonic() - begin < 60
+        process.wait(60)  # raises if it is still there
