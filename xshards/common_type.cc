@@ -121,6 +121,14 @@ DtypeFamily CommonFamily(const arrow::Field& left, const arrow::Field& right) {
   return DtypeFamily::kPlain;
 }
 
+/// A column beside one without values, which says nothing of the type; but objects beside
+/// others are objects to pandas, even where none is there.
+std::shared_ptr<arrow::Field> BesideNothing(const std::shared_ptr<arrow::Field>& field,
+                                            const arrow::Field& nothing) {
+  const bool gives_objects = DtypeName(nothing) == "object" && !IsOpaque(*field);
+  return gives_objects ? WithDtypeOf(field, nothing) : field;
+}
+
 }  // namespace
 
 TypePointer NumericCommonType(const arrow::DataType& left, const arrow::DataType& right) {
@@ -140,10 +148,9 @@ arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
     const std::shared_ptr<arrow::Field>& right) {
   if (left->Equals(*right, /*check_metadata=*/true)) return left;
   const auto nullable = left->WithNullable(left->nullable() || right->nullable());
-  // All that is missing says nothing of the dtype.
-  if (right->type()->id() == Type::NA) return nullable;
+  if (right->type()->id() == Type::NA) return BesideNothing(nullable, *right);
   if (left->type()->id() == Type::NA) {
-    return WithDtypeOf(nullable->WithType(right->type()), *right);
+    return BesideNothing(WithDtypeOf(nullable->WithType(right->type()), *right), *left);
   }
   ARROW_ASSIGN_OR_RAISE(bool is_category, StaysCategory(*left, *right));
   // Equal categories in another order: the values, so that codes are never mixed up.
