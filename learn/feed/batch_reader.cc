@@ -78,6 +78,7 @@ void BatchReader::CopyPart(Part part, int64_t target_row,
                            const TensorBlock& target) const {
   for (size_t i = 0; i < rows_.tensors.size(); ++i) {
     const int64_t width = rows_.tensors[i].row.num_bytes();
+    if (part.length * width == 0) continue;
     const uint8_t* from = rows_.tensors[i].data->data();
     uint8_t* to = target.tensors[i].data->mutable_data() + target_row * width;
     if (shuffled_.empty()) {

@@ -37,6 +37,8 @@ void GatherAny(const uint8_t* source, int64_t row_bytes, std::span<const uint32_
 void GatherRows(const uint8_t* source, int64_t row_bytes, std::span<const uint32_t> rows,
                 uint8_t* target) {
   switch (row_bytes) {
+    case 0:
+      return;
     case 4:
       return GatherFixed<4>(source, rows, target);
     case 8:
