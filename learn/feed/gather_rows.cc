@@ -11,15 +11,15 @@ namespace {
 constexpr size_t kRowsAhead = 16;
 
 /// With a size known to the compiler a row is a few moves instead of a call.
-template <int64_t kRowBytes>
+template <int64_t RowBytes>
 void GatherFixed(const uint8_t* source, std::span<const uint32_t> rows, uint8_t* target) {
   const size_t count = rows.size();
   for (size_t i = 0; i < count; ++i) {
     if (i + kRowsAhead < count) {
-      __builtin_prefetch(source + int64_t{rows[i + kRowsAhead]} * kRowBytes);
+      __builtin_prefetch(source + int64_t{rows[i + kRowsAhead]} * RowBytes);
     }
-    std::memcpy(target, source + int64_t{rows[i]} * kRowBytes, kRowBytes);
-    target += kRowBytes;
+    std::memcpy(target, source + int64_t{rows[i]} * RowBytes, RowBytes);
+    target += RowBytes;
   }
 }
 
