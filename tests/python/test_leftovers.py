@@ -14,6 +14,7 @@ import pytest
 PREPARE = """
 import os, signal, sys, threading, time
 import pandas as pd, numpy as np, xshards as xs
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
 xs.init(cores=2, memory="1GB", spill_dir=os.environ["SPILL"])
 shards = xs.from_pandas(pd.DataFrame({"a": range(8)}), 8)
 kept = shards.transform_shard(lambda df: df.assign(b=1.5)).cache()
