@@ -37,7 +37,8 @@ def clang_arguments(entry: dict[str, str]) -> list[str]:
             next(rest)
         elif word not in GCC_ONLY:
             kept.append(word)
-    return kept
+    # libstdc++ 12 has std::stable_sort call what it says is deprecated.
+    return [*kept, "-Wno-deprecated-declarations"]
 
 
 def git(*arguments: str) -> list[str]:

@@ -19,7 +19,7 @@ std::shared_ptr<arrow::DataType> MapLeaves(const std::shared_ptr<arrow::DataType
       for (const auto& field : type->fields()) {
         fields.push_back(arrow::field(field->name(), MapLeaves(field->type(), map)));
       }
-      return arrow::struct_(std::move(fields));
+      return arrow::struct_(fields);
     }
     default:
       return map(type);
@@ -65,7 +65,7 @@ arrow::Result<std::shared_ptr<arrow::DataType>> WidenJson(
   }
   if (left->id() == arrow::Type::STRUCT && right->id() == arrow::Type::STRUCT) {
     ARROW_ASSIGN_OR_RAISE(auto fields, WidenFields(left->fields(), right->fields()));
-    return arrow::struct_(std::move(fields));
+    return arrow::struct_(fields);
   }
   return arrow::Status::TypeError("Expected values of one type, got ", left->ToString(),
                                   " and ", right->ToString());

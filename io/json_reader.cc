@@ -73,7 +73,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> InferSchema(
     ARROW_ASSIGN_OR_RAISE(auto type, TypeFromName(type_name));
     asked.push_back(arrow::field(name, std::move(type)));
   }
-  const auto asked_schema = arrow::schema(asked);
+  auto asked_schema = arrow::schema(asked);
   if (splits.size() == 1 && splits[0].begin == splits[0].end) return asked_schema;
   auto schema = arrow::schema({});
   for (const auto& split : splits) {

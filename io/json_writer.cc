@@ -199,7 +199,7 @@ class JsonWriter final : public FileWriter {
   }
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
-    const auto columns = batch.columns();
+    const auto& columns = batch.columns();
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
       if (columns.empty()) text_ += '{';
       for (size_t i = 0; i < columns.size(); ++i) {

@@ -59,7 +59,7 @@ class ScanStream final : public BatchStream {
 
 OpenNode MakeScan(OpenSplit open) {
   return [open = std::move(open)](
-             const PlanNode& node, BatchStreams /*inputs*/,
+             const PlanNode& node, const BatchStreams& /*inputs*/,
              OperatorContext& context) -> arrow::Result<std::unique_ptr<BatchStream>> {
     const auto& scan = node.as<ScanNode>();
     ARROW_ASSIGN_OR_RAISE(auto schema, ProjectedSchema(scan));

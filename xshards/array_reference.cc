@@ -91,7 +91,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
 arrow::Result<std::shared_ptr<arrow::Array>> ArrayReference::Read(
     const std::shared_ptr<arrow::DataType>& type) const {
   ARROW_ASSIGN_OR_RAISE(auto data, ReadData(*this, type));
-  auto array = arrow::MakeArray(std::move(data));
+  auto array = arrow::MakeArray(data);
   ARROW_RETURN_NOT_OK(array->Validate());
   return array;
 }

@@ -8,7 +8,7 @@ namespace xshards {
 namespace {
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenLiteral(const PlanNode& node,
-                                                        BatchStreams /*inputs*/,
+                                                        const BatchStreams& /*inputs*/,
                                                         OperatorContext& context) {
   const auto& literal = node.as<LiteralNode>();
   if (literal.partitions.size() != 1) {

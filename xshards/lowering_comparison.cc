@@ -234,9 +234,8 @@ OperandResult LowerIsIn(const Lowering& lowering, const ArrowExpression::Call& c
   ARROW_ASSIGN_OR_RAISE(auto values,
                         ExactValues(*options.value_set.make_array(), operand.type(),
                                     /*keep_missing=*/!masked));
-  return lowering.Typed(
-      cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(std::move(values))),
-      masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
+  return lowering.Typed(cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(values)),
+                        masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
 }
 
 /// Values keep their places, so none is left out. One of a kind the column cannot hold is
@@ -254,7 +253,7 @@ OperandResult LowerIndexIn(const Lowering& lowering, const ArrowExpression::Call
     ARROW_ASSIGN_OR_RAISE(values, arrow::MakeEmptyArray(type));
   }
   return lowering.Typed(
-      cp::call("index_in", {operand.arrow}, cp::SetLookupOptions(std::move(values))),
+      cp::call("index_in", {operand.arrow}, cp::SetLookupOptions(values)),
       DtypeFamily::kPlain);
 }
 

@@ -25,8 +25,8 @@ arrow::Result<ShardView> ShardView::WithColumn(
   auto field = arrow::field(name, values->type());
   const int position = schema()->GetFieldIndex(name);
   if (position < 0) {
-    ARROW_ASSIGN_OR_RAISE(
-        auto batch, batch_->AddColumn(batch_->num_columns(), std::move(field), values));
+    ARROW_ASSIGN_OR_RAISE(auto batch,
+                          batch_->AddColumn(batch_->num_columns(), field, values));
     return ShardView(std::move(batch));
   }
   ARROW_ASSIGN_OR_RAISE(auto batch, batch_->SetColumn(position, field, values));

@@ -204,7 +204,8 @@ arrow::Result<XShards> XShards::DropDuplicates(std::vector<std::string> columns,
   ARROW_ASSIGN_OR_RAISE(auto known, schema());
   const auto names = known->field_names();
   AggregateNode node;
-  node.keys = columns.empty() ? names : std::move(columns);
+  if (columns.empty()) columns = names;
+  node.keys = std::move(columns);
   node.ordered = true;
   node.by_last = keep == Keep::kLast;
   const std::string pick = keep == Keep::kLast ? "last_row" : "first_row";

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 
 namespace xshards::learn {
 

@@ -16,13 +16,13 @@
 
 namespace pybind11::detail {
 
-template <typename T, auto kIs, auto kUnwrap, auto kWrap>
-struct pyarrow_caster {
+template <typename T, auto Is, auto Unwrap, auto Wrap>
+struct PyarrowCaster {
   PYBIND11_TYPE_CASTER(std::shared_ptr<T>, const_name("object"));
 
   bool load(handle source, bool /*convert*/) {
-    if (!kIs(source.ptr())) return false;
-    auto result = kUnwrap(source.ptr());
+    if (!Is(source.ptr())) return false;
+    auto result = Unwrap(source.ptr());
     if (!result.ok()) return false;
     value = result.MoveValueUnsafe();
     return true;
@@ -31,37 +31,37 @@ struct pyarrow_caster {
   static handle cast(const std::shared_ptr<T>& source, return_value_policy /*policy*/,
                      handle /*parent*/) {
     if (source == nullptr) return none().release();
-    return kWrap(source);
+    return Wrap(source);
   }
 };
 
 template <>
 struct type_caster<std::shared_ptr<arrow::Table>>
-    : pyarrow_caster<arrow::Table, arrow::py::is_table, arrow::py::unwrap_table,
-                     arrow::py::wrap_table> {};
+    : PyarrowCaster<arrow::Table, arrow::py::is_table, arrow::py::unwrap_table,
+                    arrow::py::wrap_table> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::Schema>>
-    : pyarrow_caster<arrow::Schema, arrow::py::is_schema, arrow::py::unwrap_schema,
-                     arrow::py::wrap_schema> {};
+    : PyarrowCaster<arrow::Schema, arrow::py::is_schema, arrow::py::unwrap_schema,
+                    arrow::py::wrap_schema> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::RecordBatch>>
-    : pyarrow_caster<arrow::RecordBatch, arrow::py::is_batch, arrow::py::unwrap_batch,
-                     arrow::py::wrap_batch> {};
+    : PyarrowCaster<arrow::RecordBatch, arrow::py::is_batch, arrow::py::unwrap_batch,
+                    arrow::py::wrap_batch> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::Array>>
-    : pyarrow_caster<arrow::Array, arrow::py::is_array, arrow::py::unwrap_array,
-                     arrow::py::wrap_array> {};
+    : PyarrowCaster<arrow::Array, arrow::py::is_array, arrow::py::unwrap_array,
+                    arrow::py::wrap_array> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::DataType>>
-    : pyarrow_caster<arrow::DataType, arrow::py::is_data_type,
-                     arrow::py::unwrap_data_type, arrow::py::wrap_data_type> {};
+    : PyarrowCaster<arrow::DataType, arrow::py::is_data_type, arrow::py::unwrap_data_type,
+                    arrow::py::wrap_data_type> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::Scalar>>
-    : pyarrow_caster<arrow::Scalar, arrow::py::is_scalar, arrow::py::unwrap_scalar,
-                     arrow::py::wrap_scalar> {};
+    : PyarrowCaster<arrow::Scalar, arrow::py::is_scalar, arrow::py::unwrap_scalar,
+                    arrow::py::wrap_scalar> {};
 template <>
 struct type_caster<std::shared_ptr<arrow::Buffer>>
-    : pyarrow_caster<arrow::Buffer, arrow::py::is_buffer, arrow::py::unwrap_buffer,
-                     arrow::py::wrap_buffer> {};
+    : PyarrowCaster<arrow::Buffer, arrow::py::is_buffer, arrow::py::unwrap_buffer,
+                    arrow::py::wrap_buffer> {};
 
 }  // namespace pybind11::detail

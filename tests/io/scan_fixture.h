@@ -49,7 +49,7 @@ class IoTest : public ::testing::Test {
     if (values == nullptr) return "no such column";
     std::string text = "[";
     for (int64_t i = 0; i < values->length(); ++i) {
-      if (i > 0) text += ",";
+      if (i > 0) text += ',';
       text += values->GetScalar(i).ValueOrDie()->ToString();
     }
     return text + "]";

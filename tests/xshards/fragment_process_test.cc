@@ -15,8 +15,6 @@
 #include "tests/xshards/fragment_trees.h"
 #include "xshards/fragment.h"
 
-extern char** environ;
-
 namespace xshards {
 namespace {
 

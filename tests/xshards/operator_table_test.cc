@@ -12,7 +12,7 @@ namespace {
 TEST(OperatorTable, FindsWhatWasSetAndNamesWhatWasNot) {
   OperatorTable table;
   table.SetScan("csv",
-                [](const PlanNode&, BatchStreams, OperatorContext&)
+                [](const PlanNode&, const BatchStreams&, OperatorContext&)
                     -> arrow::Result<std::unique_ptr<BatchStream>> { return nullptr; });
   EXPECT_TRUE(table.Find(*MakeNode(ScanNode{.format = "csv"})).ok());
   EXPECT_FAILS(NotImplemented, "No reader for format 'xls'",
