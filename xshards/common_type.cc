@@ -2,7 +2,6 @@
 #include "xshards/common_type.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "xshards/pandas_dtype.h"
 
@@ -129,6 +128,17 @@ std::shared_ptr<arrow::Field> BesideNothing(const std::shared_ptr<arrow::Field>&
   return gives_objects ? WithDtypeOf(field, nothing) : field;
 }
 
+/// The number that pandas makes of booleans where frames meet: beside integers, and
+/// behind floats (ahead of floats they are objects). nullptr if it is none of these.
+TypePointer NumberBesideBool(const arrow::Field& left, const arrow::Field& right) {
+  if (!DtypeName(left).empty() || !DtypeName(right).empty()) return nullptr;
+  if (right.type()->id() == Type::BOOL && IsNumber(*left.type())) return left.type();
+  if (left.type()->id() == Type::BOOL && arrow::is_integer(right.type()->id())) {
+    return right.type();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 TypePointer NumericCommonType(const arrow::DataType& left, const arrow::DataType& right) {
@@ -169,7 +179,16 @@ arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
       DtypeName(*left) == DtypeName(*right) && FamilyOf(*left) != DtypeFamily::kCategory;
   if (same_dtype && type->Equals(*left->type())) return nullable->WithType(type);
   auto name = DtypeNameIn(CommonFamily(*left, *right), *type);
-  return WithDtype(nullable->WithType(std::move(type)), name);
+  return WithDtype(nullable->WithType(type), name);
+}
+
+arrow::Result<std::shared_ptr<arrow::Field>> ConcatField(
+    const std::shared_ptr<arrow::Field>& left,
+    const std::shared_ptr<arrow::Field>& right) {
+  if (auto number = NumberBesideBool(*left, *right)) {
+    return left->WithType(number)->WithNullable(left->nullable() || right->nullable());
+  }
+  return CommonField(left, right);
 }
 
 }  // namespace xshards

@@ -23,4 +23,9 @@ XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
     const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right);
 
+/// The same where frames meet: pandas counts booleans beside integers there.
+XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> ConcatField(
+    const std::shared_ptr<arrow::Field>& left,
+    const std::shared_ptr<arrow::Field>& right);
+
 }  // namespace xshards

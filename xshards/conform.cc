@@ -63,7 +63,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> Unify(
       fields.push_back(field->WithNullable(true));
       continue;
     }
-    ARROW_ASSIGN_OR_RAISE(auto common, CommonField(field, other));
+    ARROW_ASSIGN_OR_RAISE(auto common, ConcatField(field, other));
     fields.push_back(std::move(common));
   }
   for (const auto& field : right->fields()) {

@@ -21,7 +21,7 @@ XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
 XSHARDS_EXPORT arrow::compute::CastOptions WideningCast(
     const arrow::DataType& from, const std::shared_ptr<arrow::DataType>& to);
 
-/// Widen two schemas to one that holds both, column by column (see CommonField): those
+/// Widen two schemas to one that holds both, column by column (see ConcatField): those
 /// that only one has are null elsewhere. TypeError names a column of no common type.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> Unify(
     const std::shared_ptr<arrow::Schema>& left,

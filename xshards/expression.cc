@@ -91,8 +91,10 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
   };
   auto bound = bind();
   if (bound.ok()) return bound;
-  return arrow::Status::TypeError("Cannot compute ", ToString(), ": ",
-                                  bound.status().message());
+  const auto code = bound.status().IsCapacityError() ? arrow::StatusCode::CapacityError
+                                                     : arrow::StatusCode::TypeError;
+  return arrow::Status::FromArgs(code, "Cannot compute ", ToString(), ": ",
+                                 bound.status().message());
 }
 
 std::vector<std::string> Expression::Columns() const {

@@ -105,7 +105,7 @@ OperandResult NumberArithmetic(const Lowering& lowering, const std::string& func
   const auto left_type = TypeBeside(left, right);
   const auto right_type = TypeBeside(right, left);
   if (left_type == nullptr || right_type == nullptr) {
-    return arrow::Status::TypeError(
+    return arrow::Status::CapacityError(
         (left_type == nullptr ? left : right).arrow.ToString(), " is out of bounds for ",
         (left_type == nullptr ? right : left).type()->ToString(), ": cast the column");
   }
@@ -155,7 +155,7 @@ OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::C
   const bool both_text = (IsText(*left.type()) || left.id() == arrow::Type::NA) &&
                          (IsText(*right.type()) || right.id() == arrow::Type::NA);
   if (function == "add" && both_text) {
-    const auto text = arrow::large_utf8();
+    const auto& text = arrow::large_utf8();
     auto separator = cp::literal(std::make_shared<arrow::LargeStringScalar>(""));
     return lowering.Typed(cp::call("binary_join_element_wise",
                                    {As(left, text), As(right, text), separator}),

@@ -56,6 +56,11 @@ FieldPointer WithMetadata(const FieldPointer& field, Metadata metadata) {
                                : field->WithMetadata(std::move(metadata));
 }
 
+/// Whether pandas has an ndarray in each cell.
+bool HasArrayCells(const arrow::DataType& type) {
+  return arrow::is_list_like(type.id()) || type.id() == arrow::Type::EXTENSION;
+}
+
 bool IsText(const arrow::DataType& type) {
   return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type.id());
 }
@@ -148,6 +153,15 @@ FieldPointer Renamed(const FieldPointer& field, const std::string& name) {
   if (field->name() == name) return field;
   auto renamed = field->WithName(name);
   return WithMetadata(renamed, Without(*field, {kLabelKey}));
+}
+
+FieldPointer WithUnmatchedRows(const FieldPointer& field) {
+  const bool holds_objects =
+      DtypeName(*field) == "object" || IsOpaque(*field) || HasArrayCells(*field->type());
+  if (!holds_objects) return field;
+  auto metadata = Without(*field, {kMissingKey});
+  metadata->Append(kMissingKey, "nan");
+  return WithMetadata(field, std::move(metadata));
 }
 
 arrow::Result<FieldPointer> WithCategories(

@@ -307,21 +307,26 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
   ARROW_ASSIGN_OR_RAISE(auto shared, JoinKeys(node, left, right));
   arrow::FieldVector fields;
   const auto add = [&](const std::shared_ptr<arrow::Field>& field,
-                       const arrow::Schema& other, const std::string& suffix) {
+                       const arrow::Schema& other, const std::string& suffix,
+                       JoinType all_matched) {
     const bool clash = other.GetFieldIndex(field->name()) >= 0;
-    fields.push_back(Renamed(field, clash ? field->name() + suffix : field->name())
-                         ->WithNullable(true));
+    auto joined = Renamed(field, clash ? field->name() + suffix : field->name())
+                      ->WithNullable(true);
+    const bool matched = node.type == JoinType::kInner || node.type == all_matched;
+    fields.push_back(matched ? joined : WithUnmatchedRows(joined));
   };
   for (const auto& field : left.fields()) {
     const auto key = shared.find(field->name());
     if (key != shared.end()) {
       fields.push_back(key->second);
     } else {
-      add(field, right, node.left_suffix);
+      add(field, right, node.left_suffix, JoinType::kLeft);
     }
   }
   for (const auto& field : right.fields()) {
-    if (!shared.contains(field->name())) add(field, left, node.right_suffix);
+    if (!shared.contains(field->name())) {
+      add(field, left, node.right_suffix, JoinType::kRight);
+    }
   }
   auto schema = arrow::schema(std::move(fields));
   for (const auto& field : schema->fields()) {

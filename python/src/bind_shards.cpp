@@ -14,6 +14,7 @@
 #include "python/src/bindings.h"
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
+#include "xshards/conform.h"
 #include "xshards/shards.h"
 
 namespace xshards::python {
@@ -207,6 +208,11 @@ void BindShards(py::module_& module) {
       .value("left", JoinType::kLeft)
       .value("right", JoinType::kRight)
       .value("outer", JoinType::kOuter);
+
+  module.def("have_common_type", [](const std::shared_ptr<arrow::Schema>& left,
+                                    const std::shared_ptr<arrow::Schema>& right) {
+    return Unify(left, right).ok();
+  });
 
   py::class_<XShards> shards(module, "XShards");
   shards

@@ -32,6 +32,8 @@ const char* ErrorClass(const arrow::Status& status) {
       return "XShardsKeyError";
     case arrow::StatusCode::TypeError:
       return "XShardsTypeError";
+    case arrow::StatusCode::CapacityError:
+      return "XShardsOverflowError";
     case arrow::StatusCode::IndexError:
       return "XShardsIndexError";
     case arrow::StatusCode::IOError:

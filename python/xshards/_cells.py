@@ -36,6 +36,7 @@ from xshards._marks import (
 
 __all__ = [
     "cells_to_arrow",
+    "fill_missing",
     "has_pickles",
     "is_tensor",
     "objects_from_arrow",
@@ -110,7 +111,7 @@ def unpickle_cells(column: pa.ChunkedArray, marks: Marks) -> Cells:
     cells = (
         load_object(cell) if is_ours(cell) else cell for cell in column.to_pylist()
     )
-    return _filled(np.fromiter(cells, object, len(column)), column, marks)
+    return fill_missing(np.fromiter(cells, object, len(column)), column, marks)
 
 
 def objects_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
@@ -121,7 +122,7 @@ def objects_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
         cells = column.to_numpy()
     else:
         cells = np.fromiter(column.to_pylist(), object, len(column))
-    return _filled(cells, column, marks)
+    return fill_missing(cells, column, marks)
 
 
 def is_tensor(arrow: pa.DataType) -> bool:
@@ -143,7 +144,7 @@ def tensors_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
         # From a list of arrays, numpy would make one large array.
         cells[begin : begin + len(chunk)] = np.fromiter(block, object, len(chunk))
         begin += len(chunk)
-    return _filled(cells, column, marks)
+    return fill_missing(cells, column, marks)
 
 
 def _block(chunk: pa.Array) -> Cells:
@@ -167,7 +168,8 @@ def _block(chunk: pa.Array) -> Cells:
     return block
 
 
-def _filled(cells: Cells, column: pa.ChunkedArray, marks: Marks) -> Cells:
+def fill_missing(cells: Cells, column: pa.ChunkedArray, marks: Marks) -> Cells:
+    """Put in what null stands for in a column."""
     if column.null_count:
         value = _MISSING.get(marks.get(MISSING, "None"))
         cells[column.is_null().to_numpy()] = value

@@ -73,6 +73,8 @@ class JoinType:
     right: JoinType
     outer: JoinType
 
+def have_common_type(left: pa.Schema, right: pa.Schema) -> bool: ...
+
 class XShards:
     @staticmethod
     def from_table(

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from xshards._cells import (
     cells_to_arrow,
+    fill_missing,
     has_pickles,
     is_tensor,
     objects_from_arrow,
@@ -29,6 +30,7 @@ from xshards._marks import (
     ARROW_TYPE,
     CATEGORIES,
     DTYPE,
+    MISSING,
     OPAQUE,
     ORDERED,
     Marks,
@@ -97,6 +99,9 @@ def _from_arrow(column: pa.ChunkedArray, field: pa.Field) -> Any:
         return _restore(column, name, marks)
     if is_tensor(column.type):
         return tensors_from_arrow(column, marks)
+    if MISSING in marks and pa.types.is_nested(column.type):
+        cells = column.to_pandas().to_numpy(copy=True)
+        return fill_missing(cells, column, marks)
     return _exotic(column)
 
 
@@ -265,18 +270,22 @@ def _restore(column: pa.ChunkedArray, name: str, marks: Marks) -> Any:
 
 
 def _as_dtype(values: pd.Series[Any], name: str | None) -> Any:
+    dtype = pd.api.types.pandas_dtype(name)
     try:
-        return values.astype(pd.api.types.pandas_dtype(name)).array
+        return values.astype(dtype).array
     except (TypeError, ValueError):
         # A join or union brought values that this dtype cannot hold.
+        if isinstance(dtype, pd.SparseDtype):
+            return values.astype(pd.SparseDtype(values.dtype, dtype.fill_value)).array
         return values.array
 
 
 def _complex_from_arrow(column: pa.ChunkedArray, dtype: np.dtype[Any]) -> Any:
-    parts = [
-        chunk.values.slice(chunk.offset * 2, len(chunk) * 2).to_numpy().view(dtype)
-        for chunk in column.chunks
+    halves = [
+        chunk.values.slice(chunk.offset * 2, len(chunk) * 2) for chunk in column.chunks
     ]
+    # Missing rows have missing halves, which need a copy.
+    parts = [half.to_numpy(zero_copy_only=False).view(dtype) for half in halves]
     values = np.concatenate(parts) if parts else np.empty(0, dtype)
     if column.null_count:
         values[column.is_null().to_numpy()] = np.nan

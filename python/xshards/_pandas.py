@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from xshards._cells import pickle_cells
 from xshards._dtypes import column_from_arrow, column_to_arrow
 from xshards._labels import (
     decode_label,
@@ -24,16 +25,18 @@ from xshards._labels import (
     level_of,
     to_columns,
 )
-from xshards._marks import marked
+from xshards._marks import DTYPE, INDEX, LABEL, OPAQUE, marked, marks_of
 from xshards._writable import Lend, table_to_blocks
 from xshards.errors import XShardsTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FrameInfo", "frame_to_table", "table_to_frame"]
+__all__ = ["FrameInfo", "columns_as_objects", "frame_to_table", "table_to_frame"]
 
 _METADATA_KEY = b"xshards"
+
+_NAMING = (LABEL, INDEX)
 
 KeptIndex = Literal["all", "labels", "names"]
 
@@ -166,6 +169,24 @@ def table_to_frame(
         return frame.iloc[:, 0].rename(labels[0])
     frame.columns = to_columns(labels, info.axis)
     return frame
+
+
+def columns_as_objects(table: pa.Table, names: list[str]) -> pa.Table:
+    """Pickle the cells of some columns, as pandas has them in an object column.
+
+    Only None is null: where columns meet, each keeps its own missing values.
+    """
+    for name in names:
+        position = table.schema.get_field_index(name)
+        field = table.schema.field(position)
+        frame = _to_columns(table.select([position]), use_threads=False, lend=None)
+        cells = frame.iloc[:, 0].astype(object).to_numpy()
+        gone = np.fromiter((cell is None for cell in cells), bool, len(cells))
+        own = {mark: text for mark, text in marks_of(field).items() if mark in _NAMING}
+        marks = {DTYPE: "object", OPAQUE: "pickle", **own}
+        pickled = pickle_cells(cells, gone)
+        table = table.set_column(position, marked(name, pickled.type, marks), pickled)
+    return table
 
 
 def _to_columns(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xshards import _core
+from xshards._pandas import columns_as_objects
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.runtime.convert import is_indexed, to_payload, to_value
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "count_parts",
+    "hold_objects",
     "measure",
     "pair",
     "sample_rows",
@@ -93,6 +95,16 @@ def _item(value: Any, key: Any, partition: int) -> Any:
             f"partition {partition}"
         )
         raise XShardsKeyError(msg) from error
+
+
+def hold_objects(
+    _partition: int, payloads: list[Payload], names: list[str]
+) -> list[Payload]:
+    """Make Python objects of the cells of some columns."""
+    return [
+        _core.Payload.from_table(columns_as_objects(payload.table(), names))
+        for payload in payloads
+    ]
 
 
 def measure(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from xshards import _core
+from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
 from xshards._base import Base
+from xshards._marks import DTYPE, MISSING, marks_of
 from xshards.errors import XShardsValueError
 
 if TYPE_CHECKING:
@@ -252,7 +253,10 @@ class WideOps(Base):
         return self._derive(self._core.head(n), same_rows=True)
 
     def union(self, other: Self) -> Self:
-        """Put the partitions of other shards behind these.
+        """Put the partitions of other shards behind these, as `pandas.concat` does.
+
+        Columns of two types get one that holds both; where there is none, such as for
+        text and numbers, they hold Python objects.
 
         Examples
         --------
@@ -262,9 +266,19 @@ class WideOps(Base):
         """
         require(other, WideOps, "union adds XShards")
         if self._hidden() != other._hidden():
-            left, right = self._without_index(), other._without_index()
-            return left._derive(left._core.union(right._core))
-        return self._derive(self._core.union(other._core))
+            return self._without_index().union(other._without_index())
+        mixed = _without_common_type(
+            self._core.known_schema(), other._core.known_schema()
+        )
+        left, right = self._holding_objects(mixed), other._holding_objects(mixed)
+        return left._derive(left._core.union(right._core))
+
+    def _holding_objects(self, names: list[str]) -> Self:
+        """Make Python objects of the cells of some columns."""
+        if not names:
+            return self
+        held = self._transform_payloads(_shard_tasks.hold_objects, names)
+        return held._with_info(self._info)
 
     def drop_duplicates(
         self,
@@ -311,3 +325,22 @@ class WideOps(Base):
 def _adds_up(field: pa.Field) -> bool:
     number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
     return bool(number or pa.types.is_boolean(field.type))
+
+
+def _without_common_type(left: pa.Schema | None, right: pa.Schema | None) -> list[str]:
+    """Name the columns of both that only Python objects hold together."""
+    if left is None or right is None:
+        return []
+    return [
+        name
+        for name in left.names
+        if name in right.names and _only_as_objects(left.field(name), right.field(name))
+    ]
+
+
+def _only_as_objects(left: pa.Field, right: pa.Field) -> bool:
+    ours, theirs = marks_of(left), marks_of(right)
+    objects = ours.get(DTYPE) == theirs.get(DTYPE) == "object"
+    if objects and ours.get(MISSING) != theirs.get(MISSING):
+        return True
+    return not _core.have_common_type(pa.schema([left]), pa.schema([right]))

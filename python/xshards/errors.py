@@ -20,6 +20,7 @@ __all__ = [
     "XShardsMemoryError",
     "XShardsNotImplementedError",
     "XShardsOSError",
+    "XShardsOverflowError",
     "XShardsPermissionError",
     "XShardsRuntimeError",
     "XShardsTypeError",
@@ -45,6 +46,10 @@ class XShardsKeyError(XShardsError, KeyError):
 
 class XShardsTypeError(XShardsError, TypeError):
     """An operation does not apply to this type."""
+
+
+class XShardsOverflowError(XShardsError, OverflowError):
+    """A number is too large for the type it is asked to be of."""
 
 
 class XShardsIndexError(XShardsError, IndexError):

@@ -2,6 +2,7 @@
 #include "xshards/common_type.h"
 
 #include <arrow/compute/initialize.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
@@ -68,6 +69,21 @@ TEST_F(CommonTypeTest, TakesTheFinerUnitOfTime) {
   auto field = Common(arrow::timestamp(arrow::TimeUnit::SECOND, "UTC"), "",
                       arrow::timestamp(arrow::TimeUnit::NANO, "UTC"), "");
   EXPECT_TRUE(field->type()->Equals(*arrow::timestamp(arrow::TimeUnit::NANO, "UTC")));
+}
+
+TEST_F(CommonTypeTest, CountsBooleansBesideNumbersOfFrames) {
+  const auto type = [](const TypePointer& left, const TypePointer& right) {
+    auto field = ConcatField(arrow::field("x", left), arrow::field("x", right));
+    return field.ok() ? (*field)->type()->ToString() : field.status().ToString();
+  };
+  EXPECT_EQ(type(arrow::boolean(), arrow::int8()), "int8");
+  EXPECT_EQ(type(arrow::uint8(), arrow::boolean()), "uint8");
+  EXPECT_EQ(type(arrow::float32(), arrow::boolean()), "float");
+  EXPECT_THAT(type(arrow::boolean(), arrow::float32()),
+              ::testing::HasSubstr("no common type"));
+  EXPECT_FAILS(TypeError, "no common type",
+               ConcatField(arrow::field("x", arrow::boolean()),
+                           WithDtype(arrow::field("x", arrow::int64()), "Int64")));
 }
 
 TEST_F(CommonTypeTest, RefusesWhatPandasHoldsAsObjects) {

@@ -65,6 +65,20 @@ TEST_F(PandasDtypeTest, ANewNameTakesTheLabelAway) {
   EXPECT_FALSE(Renamed(field, "zero")->HasMetadata());
 }
 
+TEST_F(PandasDtypeTest, ObjectsWithoutAMatchAreNaN) {
+  const auto missing = [](const std::shared_ptr<arrow::Field>& field) {
+    const auto& metadata = WithUnmatchedRows(field)->metadata();
+    return metadata ? metadata->Get("pandas.missing").ValueOr("") : "";
+  };
+  auto text = arrow::field("a", arrow::large_utf8());
+  EXPECT_EQ(missing(text), "");
+  EXPECT_EQ(missing(WithDtype(text, "object")), "nan");
+  EXPECT_EQ(missing(arrow::field("a", arrow::fixed_size_list(arrow::float32(), 3))),
+            "nan");
+  auto twice = WithUnmatchedRows(WithUnmatchedRows(WithDtype(text, "object")));
+  EXPECT_EQ(twice->metadata()->size(), 2);
+}
+
 TEST_F(PandasDtypeTest, CategoriesTravelInMetadata) {
   auto field = Category(R"(["c", "a", "β"])", true);
   ASSERT_OK_AND_ASSIGN(auto categories, CategoriesOf(*field));

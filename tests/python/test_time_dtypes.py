@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions on times give what pandas gives, dtypes included."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from typed_frames import (
+    COMPARISONS,
+    check,
+    computed,
+    frame_of,
+    shards_of,
+    times,
+)
+
+import xshards as xs
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York", "Asia/Kolkata"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_time_fields(unit, zone):
+    df = pd.DataFrame({"t": times(unit, zone)})
+    for name in [
+        "year",
+        "quarter",
+        "month",
+        "day",
+        "day_of_year",
+        "day_of_week",
+        "hour",
+        "minute",
+        "second",
+        "microsecond",
+    ]:
+        check(df, lambda c, n=name: getattr(c("t").dt, n))
+    check(df, lambda c: c("t").dt.normalize())
+    check(df, lambda c: c("t").dt.floor("D"))
+    whole = df.dropna().reset_index(drop=True)
+    for name in ("year", "day_of_week", "microsecond", "date"):
+        check(whole, lambda c, n=name: getattr(c("t").dt, n))
+
+
+def test_time_fields_need_times():
+    with pytest.raises(TypeError, match="the year is of a time, not of int64"):
+        computed(pd.DataFrame({"i": [1]}), xs.col("i").dt.year)
+    with pytest.raises(NotImplementedError, match="days only"):
+        xs.col("t").dt.floor("h")
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_times_of_other_zones_and_units_compare(name):
+    df = pd.DataFrame({"p": times("us", "Europe/Paris"), "u": times("ms", "UTC")})
+    df["n"], df["s"] = times("ns"), times("s")
+    compare = COMPARISONS[name]
+    check(df, lambda c: compare(c("p"), c("u")))
+    check(df, lambda c: compare(c("n"), c("s")))
+    check(df, lambda c: compare(c("n"), pd.Timestamp("2024-02-29 23:59:58.123456")))
+    check(df, lambda c: compare(c("p"), pd.Timestamp("2024-07-01", tz="Asia/Tokyo")))
+    check(df, lambda c: compare(c("n"), "2024-07-01"))
+    check(df, lambda c: compare(c("p"), "2024-07-01 02:00:00"))
+    if name in ("==", "!="):
+        check(df, lambda c: compare(c("n"), c("p")))
+        check(df, lambda c: compare(c("n"), 1))
+    else:
+        with pytest.raises(TypeError, match="no order between"):
+            computed(df, compare(xs.col("n"), xs.col("p")))
+
+
+def test_arithmetic_of_times():
+    df = pd.DataFrame({"t": times(), "p": times("us", "Europe/Paris")})
+    df["u"], df["s"] = times("us", "UTC"), times("s")
+    df["d"] = pd.to_timedelta([1, None, 90, -7], unit="s").astype("m8[us]")
+    df["m"] = pd.to_timedelta([1500, 20, None, -7], unit="ms").astype("m8[ms]")
+    df["i"], df["f"] = [2, 3, 0, -4], [1.5, np.nan, 0.0, -2.5]
+    for compute in (
+        lambda c: c("t") - c("s"),
+        lambda c: c("p") - c("u"),
+        lambda c: c("t") + c("d"),
+        lambda c: c("d") + c("p"),
+        lambda c: c("s") - c("m"),
+        lambda c: c("d") + c("m"),
+        lambda c: c("d") - c("m"),
+        lambda c: c("d") * 2,
+        lambda c: 2 * c("d"),
+        lambda c: c("d") * 1.5,
+        lambda c: c("d") * c("i"),
+        lambda c: c("d") * c("f"),
+        lambda c: c("d") / 2,
+        lambda c: c("d") / 4.0,
+        lambda c: c("d") // 4,
+        lambda c: c("d") / c("m"),
+        lambda c: c("d") // c("m"),
+        lambda c: c("d") % c("m"),
+        lambda c: -c("d"),
+        lambda c: abs(c("d")),
+        lambda c: c("t") + pd.Timedelta("1D"),
+        lambda c: c("t") - pd.Timestamp("2024-01-01"),
+        lambda c: pd.Timestamp("2025-01-01") - c("t"),
+        lambda c: c("d") / pd.Timedelta("1s"),
+        lambda c: c("d") > pd.Timedelta("2s"),
+        lambda c: c("d") == c("m"),
+        lambda c: c("t").fillna(pd.Timestamp("2024-01-01")),
+    ):
+        check(df, compute)
+    with pytest.raises(TypeError, match="zone"):
+        computed(df, xs.col("t") - xs.col("p"))
+
+
+def test_dates_compare():
+    days = [datetime.date(2024, 1, 1), None, datetime.date(2025, 5, 5)]
+    df = pd.DataFrame({"d": pd.Series(days, dtype=object), "i": [1, 2, 3]})
+    kept = shards_of(df).filter(xs.col("d") > datetime.date(2024, 6, 1))
+    assert list(frame_of(kept)["i"]) == [3]
