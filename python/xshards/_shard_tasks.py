@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from xshards import _core
 from xshards._pandas import columns_as_objects
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from xshards._pandas import FrameInfo
 
 __all__ = [
+    "DRAWN",
     "count_parts",
     "hold_objects",
+    "mark_rows",
     "measure",
     "pair",
     "sample_rows",
@@ -31,6 +34,9 @@ __all__ = [
     "take_item",
     "values_of",
 ]
+
+#: The column that `mark_rows` adds.
+DRAWN = "__drawn__"
 
 
 def values_of(payloads: list[Payload], info: FrameInfo | None) -> list[Any]:
@@ -170,12 +176,7 @@ def sample_rows(
     generator = np.random.default_rng(None if seed is None else [seed, partition])
     samples = []
     for payload in payloads:
-        if payload.kind != "Table":
-            msg = (
-                f"sample works on DataFrame shards, but partition {partition} holds "
-                f"{payload.kind}"
-            )
-            raise XShardsTypeError(msg)
+        _rows(payload, partition, "sample")
         if payload.num_rows == 0:
             samples.append(payload)
             continue
@@ -183,6 +184,33 @@ def sample_rows(
         some = frame.sample(**options, random_state=generator)
         samples.append(to_payload(some, indexed=is_indexed(payload)))
     return samples
+
+
+def mark_rows(
+    partition: int, payloads: list[Payload], share: float, seed: int | None
+) -> list[Payload]:
+    """Add a column that is true for a share of the rows, drawn at random."""
+    generator = np.random.default_rng(None if seed is None else [seed, partition])
+    marked = []
+    for payload in payloads:
+        table = _rows(payload, partition, "train_test_split")
+        # Rounded up or down by chance, so that over many partitions the share is right.
+        count = int(table.num_rows * share + generator.random())
+        drawn = np.zeros(table.num_rows, bool)
+        drawn[generator.permutation(table.num_rows)[:count]] = True
+        column = pa.array(drawn)
+        marked.append(_core.Payload.from_table(table.append_column(DRAWN, column)))
+    return marked
+
+
+def _rows(payload: Payload, partition: int, method: str) -> pa.Table:
+    if payload.kind != "Table":
+        msg = (
+            f"{method} works on DataFrame shards, but partition {partition} holds "
+            f"{payload.kind}"
+        )
+        raise XShardsTypeError(msg)
+    return payload.table()
 
 
 def stack_pairs(

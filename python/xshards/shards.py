@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from xshards import _shapes
-from xshards._frame_methods import FrameMethods
+from xshards._analysis import Analysis
 from xshards._labels import level_of
 from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards._pickles import Pickles
@@ -23,7 +23,7 @@ _ROWS_SHOWN = 10
 _COLUMNS_SHOWN = 60
 
 
-class XShards(FrameMethods, Pickles):
+class XShards(Analysis, Pickles):
     """A data set in partitions, and the recipe that makes them.
 
     Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas`, `from_arrow` and

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions written as text give the rows pandas gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frames import assert_same
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xshards as xs
+
+DF = pd.DataFrame(
+    {
+        "a": [1, 2, 3, 4, 5],
+        "b": [1.5, np.nan, -2.0, 0.0, 4.0],
+        "city": ["Rome", "Oslo", None, "São & Paulo", "it's"],
+        "day of": pd.to_datetime(
+            ["2024-01-01", "2024-02-29", None, "2023-12-31", "2024-01-01"]
+        ),
+        "k": [True, False, True, False, True],
+    }
+)
+LEAST = 2
+QUERIES = [
+    "a > 2",
+    "a > 2 & b < 3",
+    "a > 2 and b < 3 or k",
+    "not k",
+    "~k | a == 1",
+    "1 < a <= 4",
+    "a in [1, 5]",
+    "a not in (1, 5)",
+    "a == [1, 2]",
+    "a != [1, 2]",
+    "city == 'Rome'",
+    'city == "it\'s"',
+    "city == 'São & Paulo'",
+    "city != 'Rome'",
+    "a + b * 2 > 3",
+    "a % 2 == 0 and -a < -1",
+    "a ** 2 // 3 >= 3",
+    "`day of` == @day",
+    "a >= @LEAST",
+    "a in @some and city != @here",
+    "b != b",
+    "b.isna()",
+    "city.str.len() > 4",
+    "`day of`.dt.year == 2024",
+    "b.fillna(9) > 3",
+    "  a > 1\n",
+]
+
+
+@pytest.mark.parametrize("text", QUERIES)
+@pytest.mark.parametrize("n", [1, 3])
+def test_as_pandas(text, n):
+    some, here = [1, 2, 3], "Oslo"  # noqa: F841 - the queries name them
+    day = pd.Timestamp("2024-01-01")  # noqa: F841
+    actual = xs.from_pandas(DF, n).query(text).to_pandas()
+    assert_same(actual, DF.query(text).reset_index(drop=True))
+
+
+@given(low=st.integers(-3, 8), high=st.integers(-3, 8), n=st.integers(1, 6))
+def test_variables(low, high, n):
+    actual = xs.from_pandas(DF, n).query("@low <= a < @high").to_pandas()
+    assert_same(actual, DF.query("@low <= a < @high").reset_index(drop=True))
+
+
+def test_variables_given():
+    shards = xs.from_pandas(DF, 2)
+    assert len(shards.query("a == @x", local_dict={"x": 3})) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("a >", ValueError, "cannot be read"),
+        ("`a > 1", ValueError, "backtick"),
+        ("a == @nowhere", KeyError, "@nowhere, which is not defined"),
+        ("nowhere > 1", KeyError, "no column 'nowhere'"),
+        ("a._core", ValueError, "has no meaning there"),
+        ("__import__('os').system('true')", ValueError, "has no meaning there"),
+        ("(lambda: 1)()", ValueError, "has no meaning there"),
+        ("@LEAST.bit_length() > 1", ValueError, "has no meaning there"),
+        ("a is None", ValueError, "has no meaning there"),
+        ("a.nothing()", ValueError, r"'\.nothing'"),
+    ],
+)
+def test_mistakes(text, error, message):
+    with pytest.raises(error, match=message):
+        xs.from_pandas(DF, 2).query(text)
