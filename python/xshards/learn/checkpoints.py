@@ -126,8 +126,8 @@ def find_checkpoint(
     if not listed:
         msg = (
             "there is no whole checkpoint (model.<n> and "
-            f"optimMethod-{prefix or '*'}.<n>) in {Path(path)} or in the directories of "
-            "runs in it"
+            f"optimMethod-{prefix or '*'}.<n>) in {Path(path)} or in the directories "
+            "of runs in it"
         )
         raise XShardsFileNotFoundError(msg)
     if version is None:
