@@ -35,7 +35,7 @@ __all__ = [
 DEFAULT_PREFIX = "xshards"
 
 _OPTIMIZER = re.compile(r"optimMethod-(?P<prefix>.+)\.(?P<version>\d+)")
-_EPOCH = re.compile(r".*-epoch=(\d+)\.ckpt")
+_EPOCH = re.compile(r"(?:.*-)?epoch=(\d+)(?:-.*)?\.ckpt")
 # Directories of runs: 2026-01-31_23-59-59 as written here, 20260131_235959 by BigDL.
 _RUN = re.compile(r"\d{4}-?\d\d-?\d\d_\d\d-?\d\d-?\d\d(\.\d+)?")
 _LAST = "last.ckpt"

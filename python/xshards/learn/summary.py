@@ -97,6 +97,11 @@ class SummaryWriter:
             self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        # A run that failed may not have got to the end; what it wrote is of use.
+        if getattr(self, "_file", None) is not None:
+            self.close()
+
     def _write(self, event: bytes) -> None:
         if self._file is None:
             msg = f"the event file {self.path} is closed; make another SummaryWriter"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Event files: written here and read by TensorBoard, and the other way round."""
 
+import gc
 import math
 import struct
 import warnings
@@ -89,6 +90,14 @@ def test_a_reader_sees_what_was_flushed(tmp_path):
     writer.close()
     with pytest.raises(XShardsRuntimeError, match="closed"):
         writer.add_scalar("Loss", 1, 1)
+
+
+def test_a_writer_that_is_forgotten_has_written(tmp_path):
+    writer = SummaryWriter(tmp_path)
+    writer.add_scalar("Loss", 1, 0)
+    del writer
+    gc.collect()
+    assert len(read_scalar(tmp_path, "Loss")) == 1
 
 
 def test_no_directory_has_no_scalars(tmp_path):
