@@ -79,6 +79,8 @@ class XSHARDS_EXPORT ParameterRegion {
   ReplicaSlot& slot(int32_t replica) const;
 
   std::byte* weights() const { return at(header().sections.weights); }
+  /// Where the weights are in the memfd: at the beginning of a page.
+  int64_t weights_offset() const { return header().sections.weights; }
   std::byte* state(int32_t index) const;
   std::byte* gradient(int32_t replica) const;
   /// One byte a parameter: whether the replica has a gradient of it.

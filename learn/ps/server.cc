@@ -204,6 +204,28 @@ arrow::Result<StepReport> ParameterServer::Step(std::chrono::nanoseconds timeout
   return report;
 }
 
+arrow::Result<StepReport> ParameterServer::Await(std::chrono::nanoseconds timeout) {
+  StepReport report{.outcome = StepOutcome::kReady, .step = region_->step().load()};
+  for (int32_t replica : AwaitGradients(timeout, &report)) {
+    report.rows += region_->slot(replica).rows;
+  }
+  return report;
+}
+
+arrow::Result<StepReport> ParameterServer::Release() {
+  const auto replicas = policy_->NextUpdate(Progress());
+  if (replicas.empty()) {
+    return arrow::Status::Invalid("Gradients are missing still: Await() comes first");
+  }
+  StepReport report;
+  const Update update = Prepare(replicas, &report);
+  for (size_t index = 0; index < update.active.size(); ++index) {
+    if (update.active[index]) ++region_->step_counts()[index];
+  }
+  Publish(replicas, &report);
+  return report;
+}
+
 ParameterServer::~ParameterServer() { Stop(); }
 
 arrow::Result<std::unique_ptr<ParameterServer>> ParameterServer::Make(

@@ -41,6 +41,7 @@ struct XSHARDS_EXPORT ServerOptions {
 
 enum class StepOutcome : uint8_t {
   kUpdated,      // weights are new, replicas have been told
+  kReady,        // of Await: all gradients for the next update are there
   kReplicaDied,  // see dead_replicas; start them again and call Step again
   kTimeout,      // gradients are missing still; nothing has changed
   kStopped,      // Stop was called
@@ -78,6 +79,10 @@ class XSHARDS_EXPORT ParameterServer {
   /// replicas. Blocks for at most `timeout`; the death of a replica is noticed within a
   /// fifth of a second.
   arrow::Result<StepReport> Step(std::chrono::nanoseconds timeout);
+  /// The two halves of an update that somebody else computes: wait for the gradients as
+  /// Step does, and, once weights are written, let the replicas go on.
+  arrow::Result<StepReport> Await(std::chrono::nanoseconds timeout);
+  arrow::Result<StepReport> Release();
   /// End this and every later wait of driver and replicas. From any thread.
   void Stop();
 

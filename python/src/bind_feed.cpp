@@ -11,9 +11,13 @@
 
 #include "learn/feed/feeder.h"
 #include "python/src/action.h"
-#include "python/src/anchor.h"
 #include "python/src/bindings.h"
+#include "python/src/process_runner.h"
+#include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
+#include "xshards/fragment.h"
+#include "xshards/memory_budget.h"
+#include "xshards/segment_pool.h"
 #include "xshards/shards.h"
 
 namespace xshards::python {
@@ -22,14 +26,16 @@ namespace py = pybind11;
 
 namespace {
 
-/// A feeder and the Context whose memory its batches are in.
-struct ContextFeeder {
-  std::shared_ptr<Context> context;
-  std::unique_ptr<learn::Feeder> feeder;  // after context, so that it ends first
+/// A feeder and the owner of the memory that its batches are in.
+struct HomedFeeder {
+  std::shared_ptr<void> home;
+  std::unique_ptr<learn::Feeder> feeder;  // after home, so that it ends first
 };
 
-arrow::Result<std::vector<learn::TensorSpec>> ToSpecs(
-    std::vector<std::pair<std::vector<std::string>, std::optional<std::string>>> wanted) {
+using WantedTensors =
+    std::vector<std::pair<std::vector<std::string>, std::optional<std::string>>>;
+
+arrow::Result<std::vector<learn::TensorSpec>> ToSpecs(WantedTensors wanted) {
   std::vector<learn::TensorSpec> specs;
   for (auto& [columns, dtype] : wanted) {
     learn::TensorSpec spec{.columns = std::move(columns)};
@@ -41,11 +47,9 @@ arrow::Result<std::vector<learn::TensorSpec>> ToSpecs(
   return specs;
 }
 
-ContextFeeder MakeFeeder(
-    const XShards& shards, const py::object& on_progress,
-    std::vector<std::pair<std::vector<std::string>, std::optional<std::string>>> tensors,
-    int64_t batch_size, std::pair<int, int> replica, bool shuffle, uint64_t seed,
-    int64_t window_rows, int prefetch) {
+learn::FeedOptions ToOptions(WantedTensors tensors, int64_t batch_size,
+                             std::pair<int, int> replica, bool shuffle, uint64_t seed,
+                             int64_t window_rows, int prefetch) {
   learn::FeedOptions options;
   options.tensors = Unwrap(ToSpecs(std::move(tensors)));
   options.batch_size = batch_size;
@@ -54,21 +58,102 @@ ContextFeeder MakeFeeder(
   options.order = {.shuffle = shuffle, .seed = seed, .window_rows = window_rows};
   options.prefetch = prefetch;
   Unwrap(options.Validate());
-  const auto partitions =
-      RunAction(*shards.context(), on_progress,
-                [&](const arrow::StopToken& stop) { return shards.Collect(stop); });
+  return options;
+}
+
+std::vector<Partition> Materialise(const XShards& shards, const py::object& on_progress) {
+  return RunAction(*shards.context(), on_progress,
+                   [&](const arrow::StopToken& stop) { return shards.Collect(stop); });
+}
+
+HomedFeeder MakeFeeder(const XShards& shards, const py::object& on_progress,
+                       WantedTensors tensors, int64_t batch_size,
+                       std::pair<int, int> replica, bool shuffle, uint64_t seed,
+                       int64_t window_rows, int prefetch) {
+  auto options = ToOptions(std::move(tensors), batch_size, replica, shuffle, seed,
+                           window_rows, prefetch);
+  const auto partitions = Materialise(shards, on_progress);
   return {shards.context(), Unwrap(learn::Feeder::Make(partitions, std::move(options),
                                                        shards.context()->memory_pool()))};
 }
 
+/// Partitions that other processes read where they are: bytes that say which segments
+/// hold them, and the segments, which are kept while this lives.
+class LentPartitions {
+ public:
+  LentPartitions(std::shared_ptr<Context> context,
+                 const std::vector<Partition>& partitions)
+      : context_(std::move(context)) {
+    for (const Partition& partition : partitions) num_rows_ += partition.num_rows();
+    Fragment fragment;
+    fragment.root = MakeNode(LiteralNode{.schema = Unwrap(UnifySchemas(partitions)),
+                                         .partitions = partitions});
+    encoded_ = Unwrap([&] {
+      py::gil_scoped_release release;
+      return EncodeFragment(fragment, context_->storage());
+    }());
+    for (const auto& segment : encoded_.segments) segment->Lend();
+  }
+  ~LentPartitions() {
+    for (const auto& segment : encoded_.segments) segment->TakeBack();
+  }
+  LentPartitions(const LentPartitions&) = delete;
+  LentPartitions& operator=(const LentPartitions&) = delete;
+
+  const Encoded& encoded() const { return encoded_; }
+  int64_t num_rows() const { return num_rows_; }
+
+ private:
+  std::shared_ptr<Context> context_;
+  Encoded encoded_;  // after context_, so that it goes first
+  int64_t num_rows_ = 0;
+};
+
+/// Partitions that another process lent.
+struct BorrowedPartitions {
+  /// Accounts for what is read from disk.
+  struct Home {
+    explicit Home(int64_t memory_bytes) : budget(memory_bytes) {}
+    MemoryBudget budget;
+    std::unique_ptr<SegmentPool> segments;
+  };
+  std::shared_ptr<Home> home;
+  std::vector<Partition> partitions;  // after home, so that they go first
+};
+
+BorrowedPartitions Borrow(const std::shared_ptr<arrow::Buffer>& bytes,
+                          const py::iterable& described,
+                          const std::string& spill_directory, int64_t memory_bytes) {
+  auto home = std::make_shared<BorrowedPartitions::Home>(memory_bytes);
+  home->segments = Unwrap(SegmentPool::Make(spill_directory, &home->budget, 0));
+  const auto segments =
+      Unwrap(AdoptSegments(described, [](SegmentKind kind, int fd, int64_t size) {
+        return Segment::Adopt(kind, fd, size);
+      }));
+  const StorageEnvironment environment{.budget = &home->budget,
+                                       .segments = home->segments.get()};
+  const Fragment fragment = Unwrap(DecodeFragment(bytes, segments, environment));
+  return {home, fragment.root->as<LiteralNode>().partitions};
+}
+
+HomedFeeder FeedBorrowed(const BorrowedPartitions& borrowed, WantedTensors tensors,
+                         int64_t batch_size, std::pair<int, int> replica, bool shuffle,
+                         uint64_t seed, int64_t window_rows, int prefetch) {
+  auto options = ToOptions(std::move(tensors), batch_size, replica, shuffle, seed,
+                           window_rows, prefetch);
+  return {borrowed.home,
+          Unwrap(learn::Feeder::Make(borrowed.partitions, std::move(options),
+                                     borrowed.home->budget.pool()))};
+}
+
 /// A numpy view of a tensor. Made for this batch alone, it may be changed; a view of
 /// stored data may not.
-py::array ToNumpy(const std::shared_ptr<Context>& context, const learn::Tensor& tensor,
+py::array ToNumpy(const std::shared_ptr<void>& home, const learn::Tensor& tensor,
                   int64_t num_rows) {
-  auto* owner = new std::shared_ptr<arrow::Buffer>(Anchor(context, tensor.data));
-  const py::capsule base(owner, [](void* pointer) {
-    delete static_cast<std::shared_ptr<arrow::Buffer>*>(pointer);
-  });
+  // Members go in the reverse order: the buffer before what its memory belongs to.
+  using Owner = std::pair<std::shared_ptr<void>, std::shared_ptr<arrow::Buffer>>;
+  const py::capsule base(new Owner(home, tensor.data),
+                         [](void* pointer) { delete static_cast<Owner*>(pointer); });
   std::vector<py::ssize_t> shape = {num_rows};
   shape.insert(shape.end(), tensor.row.shape.begin(), tensor.row.shape.end());
   py::array array(py::dtype(learn::NumpyName(tensor.row.type)), std::move(shape),
@@ -78,7 +163,7 @@ py::array ToNumpy(const std::shared_ptr<Context>& context, const learn::Tensor& 
 }
 
 /// (step, rows of the step over all replicas, arrays); None after the last.
-py::object Next(ContextFeeder& self) {
+py::object Next(HomedFeeder& self) {
   const auto batch = Unwrap([&] {
     py::gil_scoped_release release;
     return self.feeder->Next();
@@ -86,7 +171,7 @@ py::object Next(ContextFeeder& self) {
   if (!batch.has_value()) return py::none();
   py::list arrays;
   for (const learn::Tensor& tensor : batch->rows.tensors) {
-    arrays.append(ToNumpy(self.context, tensor, batch->rows.num_rows));
+    arrays.append(ToNumpy(self.home, tensor, batch->rows.num_rows));
   }
   return py::make_tuple(batch->step, batch->step_rows, arrays);
 }
@@ -94,18 +179,31 @@ py::object Next(ContextFeeder& self) {
 }  // namespace
 
 void BindFeed(py::module_& module) {
-  py::class_<ContextFeeder>(module, "Feeder")
+  py::class_<LentPartitions>(module, "LentPartitions")
+      .def(py::init([](const XShards& shards, const py::object& on_progress) {
+        return std::make_unique<LentPartitions>(shards.context(),
+                                                Materialise(shards, on_progress));
+      }))
+      .def_property_readonly("num_rows", &LentPartitions::num_rows)
+      .def_property_readonly(
+          "bytes", [](const LentPartitions& self) { return self.encoded().bytes; })
+      .def_property_readonly("segments", [](const LentPartitions& self) {
+        return DescribeSegments(self.encoded().segments);
+      });
+  py::class_<BorrowedPartitions>(module, "BorrowedPartitions").def(py::init(&Borrow));
+  py::class_<HomedFeeder>(module, "Feeder")
       .def(py::init(&MakeFeeder))
       .def_property_readonly(
-          "num_rows", [](const ContextFeeder& self) { return self.feeder->num_rows(); })
+          "num_rows", [](const HomedFeeder& self) { return self.feeder->num_rows(); })
       .def_property_readonly(
-          "num_steps", [](const ContextFeeder& self) { return self.feeder->num_steps(); })
+          "num_steps", [](const HomedFeeder& self) { return self.feeder->num_steps(); })
       .def("start",
-           [](ContextFeeder& self, int64_t epoch, int64_t first_step) {
+           [](HomedFeeder& self, int64_t epoch, int64_t first_step) {
              py::gil_scoped_release release;
              self.feeder->Start(epoch, first_step);
            })
-      .def("next", &Next);
+      .def("next", &Next)
+      .def_static("over", &FeedBorrowed);
 }
 
 }  // namespace xshards::python

@@ -135,6 +135,8 @@ const char* NameOf(learn::StepOutcome outcome) {
   switch (outcome) {
     case learn::StepOutcome::kUpdated:
       return "updated";
+    case learn::StepOutcome::kReady:
+      return "ready";
     case learn::StepOutcome::kReplicaDied:
       return "replica_died";
     case learn::StepOutcome::kTimeout:
@@ -162,6 +164,23 @@ learn::StepReport Step(ParameterServer& server, double timeout) {
         return report.outcome == learn::StepOutcome::kTimeout;
       },
       [&](std::chrono::nanoseconds slice) { return server.Step(slice); });
+}
+
+learn::StepReport Await(ParameterServer& server, double timeout) {
+  return WaitInterruptibly(
+      timeout,
+      [](const learn::StepReport& report) {
+        return report.outcome == learn::StepOutcome::kTimeout;
+      },
+      [&](std::chrono::nanoseconds slice) { return server.Await(slice); });
+}
+
+void CheckReplica(const ParameterServer& server, int32_t replica) {
+  const int32_t count = server.region()->sizes().num_replicas;
+  if (replica < 0 || replica >= count) {
+    Unwrap(arrow::Status::IndexError("The server has replicas 0 to ", count - 1, ", got ",
+                                     replica));
+  }
 }
 
 const char* Wait(ReplicaClient& client, double timeout) {
@@ -222,6 +241,32 @@ void BindServer(py::module_& module) {
                                            counts.data(), true);
                              })
       .def("step", &Step, py::arg("timeout"))
+      .def("wait_for_gradients", &Await, py::arg("timeout"))
+      .def("release",
+           [](ParameterServer& self) {
+             return Unwrap([&] {
+               py::gil_scoped_release release;
+               return self.Release();
+             }());
+           })
+      .def("gradient",
+           [](const ParameterServer& self, int32_t replica, int64_t index) {
+             CheckReplica(self, replica);
+             return ParameterView(self.region(), self.region()->gradient(replica), index,
+                                  true);
+           })
+      .def("rows",
+           [](const ParameterServer& self, int32_t replica) {
+             CheckReplica(self, replica);
+             return self.region()->slot(replica).rows;
+           })
+      .def("presence",
+           [](const ParameterServer& self, int32_t replica) {
+             CheckReplica(self, replica);
+             const auto flags = self.region()->presence(replica);
+             return View(self.region(), py::dtype::of<uint8_t>(),
+                         static_cast<int64_t>(flags.size()), flags.data(), false);
+           })
       .def("learning_rate",
            [](const ParameterServer& self, int32_t group) {
              return learn::LearningRateOf(Unwrap(self.RuleOf(group)));
@@ -274,6 +319,13 @@ void BindClient(py::module_& module) {
       .def("weights",
            [](const ReplicaClient& self, int64_t index) {
              return ParameterView(self.region(), self.region()->weights(), index, false);
+           })
+      .def("weights_place",
+           [](const ReplicaClient& self, int64_t index) {
+             const auto view =
+                 ParameterView(self.region(), self.region()->weights(), index, false);
+             const auto* begin = static_cast<const std::byte*>(view.data());
+             return self.region()->weights_offset() + (begin - self.region()->weights());
            })
       .def("gradient",
            [](const ReplicaClient& self, int64_t index) {

@@ -9,13 +9,19 @@ import re
 import threading
 import weakref
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xshards import _core, profile
 from xshards.errors import XShardsValueError
 from xshards.runtime.dispatch import Dispatcher
+from xshards.runtime.pool import WorkerPool
+
+if TYPE_CHECKING:
+    from xshards.runtime.worker import Settings
 
 __all__ = ["Context", "default_context", "init", "stop"]
 
+_MOST_PROCESSES = 1 << 16
 _UNITS = {
     "": 1,
     "b": 1,
@@ -51,7 +57,10 @@ class Context:
         if cores is not None and cores < 1:
             msg = f"cores must be at least 1, got {cores}"
             raise XShardsValueError(msg)
+        self._owner = os.getpid()
         self._dispatcher = Dispatcher()
+        #: Processes of other kinds than workers.
+        self._pools: dict[Settings, WorkerPool] = {}
         self._core = _core.Context.make(
             cores or len(os.sched_getaffinity(0)),
             0 if memory is None else parse_memory(memory),
@@ -92,6 +101,26 @@ class Context:
     def close(self) -> None:
         """End the worker processes. Shards of this context stay usable."""
         self._dispatcher.close()
+        self._close_pools()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_pools"):
+            self._close_pools()
+
+    def _close_pools(self) -> None:
+        if os.getpid() == self._owner:  # a forked copy's belong to the parent
+            for pool in self._pools.values():
+                pool.close()
+        self._pools.clear()
+
+    def _pool_for(self, settings: Settings) -> WorkerPool:
+        """Give the pool of processes with these settings, to be used by one thread.
+
+        It is kept, so that the next who asks need not wait for a fork server.
+        """
+        if settings not in self._pools:
+            self._pools[settings] = WorkerPool(_MOST_PROCESSES, settings)
+        return self._pools[settings]
 
     def __repr__(self) -> str:
         memory = profile.format_bytes(self.memory)

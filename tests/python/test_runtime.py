@@ -96,7 +96,7 @@ def raised(error):
     try:
         raise error
     except Exception as caught:
-        return load_error(*pack_error(caught), partition=3)
+        return load_error(*pack_error(caught), where="partition 3")
 
 
 def test_errors_travel():

@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -20,10 +21,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from xshards.runtime import worker
+from xshards.runtime import worker  # noqa: TC001 - workers are to have it
 from xshards.runtime.channel import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["main", "spawned"]
 
@@ -71,7 +75,12 @@ def spawned() -> NoReturn:
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     channel = Channel(socket.socket(fileno=descriptor))
     settings, _ = channel.receive()
-    worker.main(channel, settings, output)
+    _enter(channel, settings, output)
+
+
+def _enter(channel: Channel, settings: worker.Settings, output: list[int]) -> NoReturn:
+    main: Callable[..., NoReturn] = pkgutil.resolve_name(settings.entry)
+    main(channel, settings, output)
 
 
 def _end_with(parent: int) -> NoReturn:
@@ -120,7 +129,7 @@ def _fork(control: Channel, children: set[int], wake: tuple[int, int]) -> None:
         for descriptor in wake:
             os.close(descriptor)
         _die_with(server)
-        worker.main(Channel(socket.socket(fileno=end)), settings, output)
+        _enter(Channel(socket.socket(fileno=end)), settings, output)
     # What a function starts is in the worker's group, and ends with it.
     with contextlib.suppress(ProcessLookupError, PermissionError):  # dead already
         os.setpgid(child, child)

@@ -175,10 +175,10 @@ def pack_error(error: BaseException) -> tuple[bytes, str]:
     return pickle.dumps(stand_in), text
 
 
-def load_error(pickled: bytes, text: str, partition: int) -> BaseException:
+def load_error(pickled: bytes, text: str, where: str) -> BaseException:
     """Bring an exception back to life, with the worker's traceback as a note."""
     error = _revive(pickle.loads(pickled))
-    error.add_note(f"\nIn a worker process, partition {partition}:\n\n{text}")
+    error.add_note(f"\nIn a worker process, {where}:\n\n{text}")
     return error
 
 

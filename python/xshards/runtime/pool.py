@@ -111,8 +111,13 @@ class WorkerPool:
         kill_group(worker.pid)
         self._remove(worker)
 
-    def end_of(self, worker: Worker) -> str:
-        """Say how a worker whose channel ended came to its end, and remove it."""
+    def end_of(self, worker: Worker, *, kill: bool = False) -> str:
+        """Say how a worker whose channel ended came to its end, and remove it.
+
+        With `kill` it is ended first, so that it is gone when this returns.
+        """
+        if kill:
+            kill_group(worker.pid)
         code: int | None = None
         if worker.process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -217,7 +222,7 @@ class WorkerPool:
                 break
             try:
                 # What one of them does on import may be what ended the first.
-                server = self._ensure_server(heavy_modules() if attempt == 0 else ())
+                server = self._ensure_server(self._modules() if attempt == 0 else ())
                 return server.fork(self._settings, descriptors), None
             except (EOFError, OSError):
                 self.close()  # it was killed just now; its workers are gone with it
@@ -237,6 +242,10 @@ class WorkerPool:
             self._settings.threads,
         )
         return process.pid, process
+
+    def _modules(self) -> set[str]:
+        entry, _, _ = self._settings.entry.partition(":")
+        return heavy_modules() | {entry}
 
     def _ensure_server(self, modules: Iterable[str]) -> ForkServer:
         if self._server is not None and not self._server.alive:

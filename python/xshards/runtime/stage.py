@@ -253,7 +253,7 @@ class Stage:
                 worker.values.clear()
                 worker.surroundings = None
                 self._report(worker, index)
-                raise load_error(pickled, text, index)
+                raise load_error(pickled, text, f"partition {index}")
 
     def _take(
         self,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from xshards.runtime.channel import Channel
     from xshards.runtime.request import Item, Request
 
-__all__ = ["Settings", "main"]
+__all__ = ["Settings", "main", "settle"]
 
 # Results of fragments shorter than this are sent together.
 _REPORT_SECONDS = 0.004
@@ -51,6 +51,8 @@ class Settings:
     spill_directory: str
     memory_bytes: int
     threads: int
+    #: What the process runs, as "module:function"; it never returns.
+    entry: str = "xshards.runtime.worker:main"
 
 
 def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
@@ -87,7 +89,7 @@ class _Worker:
             settings.spill_directory, settings.memory_bytes, self._caller
         )
         os.register_at_fork(after_in_child=channel.close)
-        _settle(settings)
+        settle(settings)
 
     def serve(self) -> None:
         while True:
@@ -189,7 +191,7 @@ class _Results:
         self._sent_at = time.perf_counter()
 
 
-def _settle(settings: Settings) -> None:
+def settle(settings: Settings) -> None:
     """Make this process the worker it is, not a copy of the fork server."""
     pa.set_cpu_count(settings.threads)
     if "torch" in sys.modules:

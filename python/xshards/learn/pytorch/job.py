@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model in training: its parameter servers, its replicas, and how far it is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from xshards.errors import XShardsValueError
+from xshards.learn.pytorch.commands import Parts, SetUp, Train, Trained, Validate
+from xshards.learn.pytorch.meters import NUM_SAMPLES, Meters
+from xshards.learn.pytorch.parameters import check_apart, pack
+from xshards.learn.pytorch.replica_group import ReplicaGroup
+from xshards.learn.pytorch.servers import Clip, OptimizerServer
+from xshards.learn.pytorch.turn import Position
+from xshards.runtime.output import log_levels
+from xshards.runtime.request import Surroundings
+from xshards.runtime.server import module_path
+from xshards.runtime.shipping import worker_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from xshards.context import Context
+    from xshards.learn.pytorch.inputs import Input
+
+__all__ = ["Job"]
+
+# Room for what a replica leaves with each gradient, besides the model's buffers.
+_STATE_BYTES = 1 << 16
+_BYTES_A_BUFFER = 512
+
+
+class Job:
+    """Trains models with N replicas, epoch after epoch.
+
+    It begins when first needed and lasts until `close`: replicas, weights and
+    optimizer state stay between fits.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        optimizers: list[torch.optim.Optimizer],
+        *,
+        num_replicas: int,
+        seed: int,
+        sync_stats: bool,
+        clip: Clip,
+        context: Context,
+    ) -> None:
+        self.parts = parts
+        self.optimizers = optimizers
+        self.num_replicas = num_replicas
+        self.seed = seed
+        self.epoch = 0  # the next one, from 0
+        self.first_batch = 0  # of it
+        self.schedulers: list[dict[str, Any]] | None = None
+        self.options: list[list[dict[str, Any]]] | None = None
+        self.servers: list[OptimizerServer] = []
+        self._sync_stats = sync_stats
+        self._sync_buffers: list[Any] | None = None
+        self._clip = clip
+        self._context = context
+        self._group: ReplicaGroup | None = None
+        self._generation = 0
+
+    @property
+    def pids(self) -> list[int]:
+        """The replica processes."""
+        return [] if self._group is None else self._group.pids
+
+    @property
+    def num_steps(self) -> int:
+        """Updates made so far."""
+        return self.servers[0].server.steps if self.servers else 0
+
+    def train_epoch(
+        self,
+        number: int,
+        *,
+        batch_size: int,
+        shuffle: bool,
+        max_batches: int | None,
+        info: dict[str, Any],
+        after_update: Callable[[], None] | None = None,
+    ) -> list[Trained]:
+        """Train one epoch on a source; gives what each replica says of it."""
+        for server in self.servers:
+            server.set_clip()
+        command = Train(
+            number,
+            self.epoch,
+            batch_size,
+            shuffle,
+            max_batches,
+            self.first_batch,
+            info,
+            self.schedulers,
+            self.options,
+            self._sync_buffers,
+        )
+        self.epoch += 1
+        self.first_batch = 0
+        answers: list[Trained] = self._replicas().run(
+            command, self.servers, after_update
+        )
+        self.schedulers = answers[0].schedulers
+        self.options = answers[0].options
+        self.parts.operator_state = answers[0].operator_state
+        self._take_buffers([answer.buffers for answer in answers])
+        return answers
+
+    def validate(
+        self,
+        number: int,
+        *,
+        batch_size: int,
+        metrics: Mapping[str, Any],
+        max_batches: int | None = None,
+        info: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Measure the model on a source."""
+        packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
+        command = Validate(number, batch_size, packed, max_batches, info or {})
+        answers = self._replicas().run(command)
+        return _merge_results([result for result, _ in answers]) | {
+            name: _merged_metric(metric, [states[index] for _, states in answers])
+            for index, (name, metric) in enumerate(metrics.items())
+        }
+
+    def add_source(self, data: Input) -> int:
+        """Give data to the replicas; gives its number."""
+        return self._replicas().add_source(data.source, data.descriptors)
+
+    def drop_source(self, number: int) -> None:
+        """Let the replicas forget data."""
+        if self._group is not None:
+            self._group.drop_source(number)
+
+    def positions(self) -> list[list[Position | None]]:
+        """Give what each replica left with the last update, for each optimizer."""
+        return [
+            [
+                Position.decode(server.server.replica_state(rank))
+                for rank in range(self.num_replicas)
+            ]
+            for server in self.servers
+        ]
+
+    def begin(self) -> None:
+        """Make the parameter servers, if there are none yet."""
+        if self.servers:
+            return
+        check_apart(self.optimizers)
+        buffers = self._buffers()
+        state_bytes = _STATE_BYTES + sum(
+            buffer.nbytes + _BYTES_A_BUFFER for buffer in buffers
+        )
+        self.servers = [
+            OptimizerServer(
+                optimizer,
+                self.parts.models,
+                num_replicas=self.num_replicas,
+                state_bytes=state_bytes,
+                clip=self._clip,
+                context=self._context,
+            )
+            for optimizer in self.optimizers
+        ]
+
+    def changed(self) -> None:
+        """Say that models or optimizers were changed in this process."""
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+            for server in self.servers:
+                server.abandon_step()
+        for server in self.servers:
+            server.load_optimizer_state()
+
+    def restore(self, steps: list[int], positions: list[list[Position | None]]) -> None:
+        """Go on after so many updates, with replicas where they were."""
+        self._generation += 1
+        self._group = None
+        for server, count, states in zip(self.servers, steps, positions, strict=True):
+            encoded = []
+            for position in states:
+                if position is not None:
+                    position.generation = self._generation
+                encoded.append(b"" if position is None else position.encode())
+            server.server.restore(count, encoded)
+        self._generation -= 1  # the set-up counts it
+
+    def close(self) -> None:
+        """End the replicas and servers; models keep what they have learned."""
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+            for server in self.servers:
+                server.abandon_step()
+        for server in self.servers:
+            server.close()
+        self.servers = []
+
+    def _replicas(self) -> ReplicaGroup:
+        self.begin()
+        if self._group is None:
+            self._group = ReplicaGroup(self.num_replicas, self._context)
+            self._set_up(self._group)
+        return self._group
+
+    def _set_up(self, group: ReplicaGroup) -> None:
+        self._generation += 1
+        places = {
+            id(parameter): (number, index)
+            for number, server in enumerate(self.servers)
+            for index, parameter in enumerate(server.parameters)
+        }
+        self.parts.optimizers = [
+            (optimizer.param_groups, optimizer.defaults)
+            for optimizer in self.optimizers
+        ]
+        packed = pack(self.parts, places, self._code())
+        surroundings = Surroundings(
+            directory=os.getcwd(),  # noqa: PTH109 - as the workers of a context
+            module_path=tuple(module_path()),
+            log_levels=log_levels(),
+            setup=tuple(worker_setup),
+        )
+        shapes = [
+            [tuple(parameter.shape) for parameter in server.parameters]
+            for server in self.servers
+        ]
+        generation = self._generation
+
+        def make(rank: int) -> SetUp:
+            return SetUp(
+                rank,
+                self.num_replicas,
+                self.seed,
+                generation,
+                surroundings,
+                shapes,
+                packed,
+            )
+
+        descriptors = [
+            descriptor
+            for server in self.servers
+            for descriptor in (server.server.fd, server.board.descriptor)
+        ]
+        group.set_up(make, descriptors)
+
+    def _code(self) -> list[object]:
+        """Give what has code that replicas may have to get by value."""
+        parts = self.parts
+        found: list[object] = [
+            parts.criterion,
+            parts.scheduler_creator,
+            parts.operator_class,
+            parts.initialization_hook,
+        ]
+        found += [part for model in parts.models for part in model.modules()]
+        return found + [type(part) for part in found]
+
+    def _buffers(self) -> list[torch.Tensor]:
+        return [buffer for model in self.parts.models for buffer in model.buffers()]
+
+    def _take_buffers(self, by_replica: list[list[Any]]) -> None:
+        """Make replica 0's buffers the model's, or the mean of all."""
+        chosen = by_replica[0]
+        if self._sync_stats:
+            chosen = [_mean_of(same) for same in zip(*by_replica, strict=True)]
+            self._sync_buffers = chosen
+        with torch.no_grad():
+            for buffer, value in zip(self._buffers(), chosen, strict=True):
+                buffer.copy_(torch.from_numpy(np.asarray(value)))
+
+
+def _mean_of(values: Iterable[Any]) -> Any:
+    values = list(values)
+    if values[0].dtype.kind != "f":
+        return values[0]
+    return np.mean(values, axis=0, dtype=values[0].dtype)
+
+
+def _merge_results(results: list[Any]) -> dict[str, Any]:
+    meters = []
+    for result in results:
+        one = Meters()
+        one.count(int(result.get(NUM_SAMPLES, 1)))
+        one.add(result, one.num_samples)
+        meters.append(one.state())
+    merged = Meters.merged(meters).summary()
+    del merged["batch_count"]
+    if all(NUM_SAMPLES not in result for result in results):
+        del merged[NUM_SAMPLES]
+    return {
+        name: value for name, value in merged.items() if not name.startswith("last_")
+    }
+
+
+def _merged_metric(metric: Any, states: list[Any]) -> Any:
+    metric.reset()
+    for state in states:
+        metric.merge(state)
+    value = metric.compute()
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+def check_num_replicas(workers: int | None, context: Context) -> int:
+    """Give the number of replicas that was asked for; by default one a core."""
+    if workers is None:
+        return context.cores
+    if workers < 1:
+        msg = f"workers must be at least 1, got {workers}"
+        raise XShardsValueError(msg)
+    return workers

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of a torch DataLoader, shared out over replicas."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+
+from xshards.errors import XShardsTypeError
+from xshards.learn.pytorch.training_operator import count_rows
+from xshards.learn.pytorch.turn import seed_everything
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from xshards.learn.pytorch.sources import Feed, Share
+
+__all__ = ["LoaderBatches", "LoaderSource", "make_loader"]
+
+
+@dataclass(frozen=True)
+class LoaderSource:
+    """A DataLoader, a Dataset or a function that makes one, pickled."""
+
+    content: bytes
+    config: dict[str, Any]
+
+
+def make_loader(
+    data: Any, config: dict[str, Any], batch_size: int, *, shuffle: bool
+) -> DataLoader[Any]:
+    """Give the DataLoader that data is, or that a creator makes."""
+    if not isinstance(data, (DataLoader, Dataset)) and callable(data):
+        data = _create(data, config, batch_size)
+    if isinstance(data, DataLoader):
+        return data
+    if isinstance(data, IterableDataset):
+        return DataLoader(data, batch_size=batch_size)
+    if isinstance(data, Dataset):
+        return DataLoader(data, batch_size=batch_size, shuffle=shuffle)
+    msg = (
+        "a data creator returns a torch DataLoader or Dataset, got "
+        f"{type(data).__name__}"
+    )
+    raise XShardsTypeError(msg)
+
+
+def _create(
+    creator: Callable[..., Any], config: dict[str, Any], batch_size: int
+) -> Any:
+    parameters = inspect.signature(creator).parameters.values()
+    positional = [
+        one
+        for one in parameters
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(positional) >= 2 or any(
+        one.kind is one.VAR_POSITIONAL for one in parameters
+    ):
+        return creator(config, batch_size)
+    return creator(config) if positional else creator()
+
+
+class LoaderBatches:
+    """Each replica's share of the batches that the DataLoader would give to one.
+
+    Of a Dataset with a length a replica loads its own rows alone: the sampler, seeded
+    alike everywhere, says which rows make a batch. An iterable one is read whole by
+    every replica, and each takes its rows.
+    """
+
+    def __init__(self, source: LoaderSource) -> None:
+        self._data = cloudpickle.loads(source.content)
+        self._config = source.config
+
+    def shares(self, feed: Feed) -> Iterator[Share]:
+        """Give this replica's share of each batch of an epoch."""
+        loader = make_loader(
+            self._data, self._config, feed.batch_size, shuffle=feed.shuffle
+        )
+        # Every replica draws the same order, and the same again if it starts anew.
+        seed_everything(feed.seed, feed.epoch)
+        if loader.generator is not None:
+            seed = loader.generator.initial_seed() + feed.seed + feed.epoch
+            loader.generator.manual_seed(seed % (1 << 63))
+        sampler = loader.sampler
+        if hasattr(sampler, "set_epoch"):
+            sampler.set_epoch(feed.epoch)
+        if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
+            yield from _slices(loader, feed)
+        else:
+            yield from _own_rows(loader, feed)
+
+
+def _own_rows(loader: DataLoader[Any], feed: Feed) -> Iterator[Share]:
+    assert loader.batch_sampler is not None
+    batches = [list(batch) for batch in loader.batch_sampler][feed.first_batch :]
+    own = [batch[slice(*_range(len(batch), feed))] for batch in batches]
+    workers = loader.num_workers
+    reader = iter(
+        DataLoader(
+            loader.dataset,
+            batch_sampler=[rows for rows in own if rows],
+            collate_fn=loader.collate_fn,
+            num_workers=workers,
+            timeout=loader.timeout,
+            worker_init_fn=loader.worker_init_fn,
+            multiprocessing_context=loader.multiprocessing_context,
+            prefetch_factor=loader.prefetch_factor if workers else None,
+        )
+    )
+    for batch, rows in zip(batches, own, strict=True):
+        yield len(rows), len(batch), next(reader) if rows else None
+
+
+def _slices(loader: DataLoader[Any], feed: Feed) -> Iterator[Share]:
+    for batch in itertools.islice(loader, feed.first_batch, None):
+        rows = count_rows(batch)
+        begin, end = _range(rows, feed)
+        share = _cut(batch, begin, end) if end > begin else None
+        yield end - begin, rows, share
+
+
+def _range(rows: int, feed: Feed) -> tuple[int, int]:
+    return (
+        rows * feed.rank // feed.num_replicas,
+        rows * (feed.rank + 1) // feed.num_replicas,
+    )
+
+
+def _cut(batch: Any, begin: int, end: int) -> Any:
+    if isinstance(batch, torch.Tensor):
+        return batch[begin:end]
+    if isinstance(batch, dict):
+        return {name: _cut(part, begin, end) for name, part in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(_cut(part, begin, end) for part in batch))
+    if isinstance(batch, (list, tuple)):
+        if batch and not isinstance(batch[0], (torch.Tensor, dict, list, tuple)):
+            return batch[begin:end]  # strings and the like, one a row
+        return type(batch)(_cut(part, begin, end) for part in batch)
+    return default_collate(list(batch)[begin:end])

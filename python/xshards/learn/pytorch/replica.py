@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replica process does: train and validate one copy of the model."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import torch
+
+# Optimizers import it when they are made, which takes seconds: it should be there when
+# replicas are forked.
+import torch._dynamo
+
+from xshards import _core
+from xshards.learn.pytorch.board import Board
+from xshards.learn.pytorch.commands import (
+    AddSource,
+    DropSource,
+    Parts,
+    SetUp,
+    Train,
+    Trained,
+    Validate,
+)
+from xshards.learn.pytorch.meters import Meters
+from xshards.learn.pytorch.parameters import unpack
+from xshards.learn.pytorch.server_optimizer import JobStoppedError, ServerOptimizer
+from xshards.learn.pytorch.sources import Feed, open_source
+from xshards.learn.pytorch.training_operator import TrainingOperator
+from xshards.learn.pytorch.turn import Position, Turn
+from xshards.learn.pytorch.weights_view import WeightsView
+from xshards.runtime.functions import pack_error
+from xshards.runtime.output import WorkerSide
+from xshards.runtime.shipping import set_up
+from xshards.runtime.worker import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from xshards.runtime.channel import Channel
+    from xshards.runtime.worker import Settings
+
+__all__ = ["main"]
+
+
+def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
+    """Do what the driver asks until its end is closed. Ends the process."""
+    status = 0
+    try:
+        side = WorkerSide(output)
+        faulthandler.enable()
+        os.register_at_fork(after_in_child=channel.close)
+        settle(settings)
+        _serve(channel, settings, side)
+    except (EOFError, BrokenPipeError, ConnectionResetError, JobStoppedError):
+        pass
+    except BaseException:  # a forked child must never return
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+
+
+def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
+    replica: _Replica | None = None
+    sources: dict[int, Any] = {}
+    while True:
+        command, descriptors = channel.receive()
+        try:
+            match command:
+                case SetUp():
+                    if replica is not None:
+                        replica.close()
+                    side.apply(command.surroundings.log_levels)
+                    replica = _Replica(command, descriptors)
+                case AddSource():
+                    source = open_source(command.source, descriptors, settings)
+                    sources[command.number] = source
+                case DropSource():
+                    sources.pop(command.number, None)
+                case _:
+                    assert replica is not None
+                    answer = replica.answer(command, sources[command.source])
+                    side.flush()
+                    channel.send(("done", answer))
+        except JobStoppedError:
+            raise
+        except BaseException as error:  # it belongs to the caller
+            side.flush()
+            channel.send(("error", *pack_error(error)))
+
+
+class _Replica:
+    def __init__(self, command: SetUp, descriptors: list[int]) -> None:
+        surroundings = command.surroundings
+        os.chdir(surroundings.directory)
+        sys.path[:] = surroundings.module_path
+        set_up(surroundings.setup)
+        self._turn = Turn(
+            rank=command.rank,
+            num_replicas=command.num_replicas,
+            seed=command.seed,
+            generation=command.generation,
+        )
+        regions, boards = descriptors[::2], descriptors[1::2]
+        self._clients = [
+            _core.ReplicaClient.attach(region, command.rank) for region in regions
+        ]
+        self._views = [
+            WeightsView(region, client, shapes)
+            for region, client, shapes in zip(
+                regions, self._clients, command.shapes, strict=True
+            )
+        ]
+        for region in regions:
+            os.close(region)  # the mappings stay
+        self._boards = [Board(board) for board in boards]
+        parameters = [
+            [torch.nn.Parameter(tensor) for tensor in view.tensors]
+            for view in self._views
+        ]
+        self._parts: Parts = unpack(command.parts, parameters)
+        if self._parts.initialization_hook is not None:
+            self._parts.initialization_hook()
+        self._build()
+        self._inherit()
+
+    def close(self) -> None:
+        """Make room for another set-up."""
+        for client in self._clients:
+            client.detach()
+        for board in self._boards:
+            board.close()
+
+    def answer(self, command: Train | Validate, source: Any) -> object:
+        if isinstance(command, Train):
+            return self._train(command, source)
+        return self._validate(command, source)
+
+    def _build(self) -> None:
+        parts, turn = self._parts, self._turn
+        self._optimizers = [
+            ServerOptimizer(
+                groups, defaults, client=client, view=view, board=board, turn=turn
+            )
+            for (groups, defaults), client, view, board in zip(
+                parts.optimizers, self._clients, self._views, self._boards, strict=True
+            )
+        ]
+        schedulers: Any = []
+        if parts.scheduler_creator is not None:
+            with warnings.catch_warnings():
+                # Schedulers look for a step that has been taken: the server takes it.
+                warnings.simplefilter("ignore", UserWarning)
+                one = len(self._optimizers) == 1
+                schedulers = parts.scheduler_creator(
+                    self._optimizers[0] if one else self._optimizers, parts.config
+                )
+        if not isinstance(schedulers, (list, tuple)):
+            schedulers = [schedulers]
+        self._operator = parts.operator_class(
+            parts.config,
+            parts.models,
+            self._optimizers,
+            turn.rank,
+            parts.criterion,
+            list(schedulers),
+            use_tqdm=parts.use_tqdm,
+        )
+        self._operator._turn = turn
+        self._operator._scheduler_step_freq = parts.scheduler_step_freq
+        if parts.operator_state:
+            self._operator.load_state_dict(parts.operator_state)
+        turn.optimizers = self._optimizers
+        turn.schedulers = list(schedulers)
+        turn.buffers = [buffer for model in parts.models for buffer in model.buffers()]
+
+    def _inherit(self) -> None:
+        """Find where the replica was that this one replaces, if it does."""
+        for optimizer in self._optimizers:
+            optimizer.catch_up()
+        found = [Position.decode(client.state) for client in self._clients]
+        self._inherited = [
+            position
+            for position in found
+            if position is not None and position.generation == self._turn.generation
+        ]
+        self._fresh = True
+        if self._inherited:
+            # Of several optimizers, the one that is behind.
+            last = min(self._inherited, key=lambda one: (one.epoch, one.batch))
+            self._set_buffers(last.buffers)
+
+    def _set_buffers(self, values: Sequence[Any]) -> None:
+        with torch.no_grad():
+            for buffer, value in zip(self._turn.buffers, values, strict=True):
+                buffer.copy_(torch.from_numpy(np.asarray(value)))
+
+    def _begin(self, command: Train) -> int:
+        """Take over the state in which the epoch begins; gives its first batch."""
+        turn = self._turn
+        turn.epoch, turn.meters, turn.pending = command.epoch, Meters(), None
+        for optimizer in self._optimizers:
+            optimizer.rows, optimizer.pushed_through = 0, -1
+            optimizer.check_frozen()
+        same = [one for one in self._inherited if one.epoch == command.epoch]
+        fresh, self._fresh, self._inherited = self._fresh, False, []
+        if same and len(same) == len(self._optimizers):
+            last = min(same, key=lambda one: one.batch)
+            for optimizer, position in zip(self._optimizers, same, strict=True):
+                optimizer.pushed_through = position.batch
+            turn.meters = Meters.from_state(last.meters)
+            self._set_schedules(last.schedulers, last.options)
+            self._operator._step_schedulers("batch")
+            return last.batch
+        if fresh:
+            self._set_schedules(command.schedulers or [], command.options or [])
+        if command.buffers is not None:
+            self._set_buffers(command.buffers)
+        return command.first_batch
+
+    def _set_schedules(self, schedulers: Sequence[Any], options: Sequence[Any]) -> None:
+        if schedulers:
+            for scheduler, state in zip(self._turn.schedulers, schedulers, strict=True):
+                scheduler.load_state_dict(state)
+        if options:
+            for optimizer, groups in zip(self._optimizers, options, strict=True):
+                optimizer.set_options(groups)
+
+    def _train(self, command: Train, source: Any) -> Trained:
+        begin = time.perf_counter()
+        turn, operator = self._turn, self._operator
+        first = self._begin(command)
+        turn.training = True
+        try:
+            result = operator.train_epoch(
+                self._batches(command, source, first), dict(command.info)
+            )
+        finally:
+            turn.training = False
+        operator._step_schedulers("epoch")
+        self._warn_of_changes()
+        own = type(operator).train_epoch is not TrainingOperator.train_epoch
+        return Trained(
+            turn.meters.state(),
+            result if own and isinstance(result, dict) else None,
+            time.perf_counter() - begin,
+            [scheduler.state_dict() for scheduler in turn.schedulers],
+            [optimizer.options() for optimizer in self._optimizers],
+            [buffer.numpy().copy() for buffer in turn.buffers],
+            operator.state_dict(),
+        )
+
+    def _batches(self, command: Train, source: Any, first: int) -> Iterator[Any]:
+        turn = self._turn
+        feed = Feed(
+            command.epoch,
+            command.batch_size,
+            command.shuffle,
+            turn.seed,
+            turn.rank,
+            turn.num_replicas,
+            first,
+        )
+        number = first
+        last = command.max_batches
+        if last is not None and number >= last:
+            return
+        for rows, step_rows, batch in source.shares(feed):
+            number += 1
+            turn.begin_batch(number, rows, step_rows)
+            if batch is not None:
+                yield batch
+            else:
+                for optimizer in self._optimizers:
+                    optimizer.step_without_rows()
+                self._operator._step_schedulers("batch")
+            if last is not None and number >= last:
+                return
+
+    def _validate(self, command: Validate, source: Any) -> tuple[Any, list[Any]]:
+        for view in self._views:
+            view.refresh()
+        metrics = unpack(command.metrics, [])
+        turn = self._turn
+        feed = Feed(
+            0, command.batch_size, False, turn.seed, turn.rank, turn.num_replicas
+        )
+        shares = source.shares(feed)
+
+        def batches() -> Iterator[Any]:
+            for number, (_, _, batch) in enumerate(shares):
+                if command.max_batches is not None and number >= command.max_batches:
+                    return
+                if batch is not None:
+                    yield batch
+
+        result = self._operator.validate(batches(), dict(command.info), metrics)
+        return result, [metric.state() for metric in metrics.values()]
+
+    def _warn_of_changes(self) -> None:
+        changed = [index for view in self._views for index in view.changed()]
+        if changed and self._turn.rank == 0:
+            msg = (
+                f"{len(changed)} parameters were changed in place outside of the "
+                "optimizer; replicas take their weights from the parameter server, so "
+                "each step undoes such changes"
+            )
+            warnings.warn(msg, stacklevel=1)
