@@ -11,6 +11,7 @@ from xshards.context import default_context
 from xshards.errors import XShardsRuntimeError, XShardsValueError
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.pytorch._checkpoint_methods import CheckpointMethods
+from xshards.learn.pytorch._summary_methods import SummaryMethods
 from xshards.learn.pytorch.building import (
     make_loss,
     make_models,
@@ -35,7 +36,7 @@ __all__ = ["Estimator"]
 _BACKENDS = ("ps",)
 
 
-class Estimator(CheckpointMethods):
+class Estimator(CheckpointMethods, SummaryMethods):
     """Trains a PyTorch model on shards with several replicas of it.
 
     Make one with `from_torch`.

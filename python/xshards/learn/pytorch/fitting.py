@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xshards.errors import XShardsValueError
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.pytorch.meters import Meters
+from xshards.learn.pytorch.watching import Watch
 
 if TYPE_CHECKING:
     from xshards.learn.pytorch.commands import Trained
@@ -60,6 +61,12 @@ class _Fit:
         self._options = options
         self._metrics = convert_metrics(options.metrics)
         self._steps_left = options.max_steps
+        self._watch = Watch(
+            estimator._job,
+            trigger=options.checkpoint_trigger,
+            model_dir=estimator._model_dir,
+            log_dir=estimator._log_dir,
+        )
 
     def run(self, data: Any) -> list[Any]:
         options, estimator = self._options, self._estimator
@@ -76,6 +83,7 @@ class _Fit:
         try:
             return self._epochs(*sources)
         finally:
+            self._watch.close()
             for source in sources:
                 self._job.drop_source(source)
 
@@ -99,6 +107,7 @@ class _Fit:
             shuffle=options.shuffle,
             max_batches=limit,
             info=options.info,
+            after_update=self._watch.after_update,
         )
         stats = self._stats(answers)
         if self._steps_left is not None:
@@ -107,6 +116,7 @@ class _Fit:
             stats["epoch_seconds"] = time.perf_counter() - begin
         if validation is not None:
             stats |= self._validate(validation)
+        self._watch.after_epoch(stats)
         if not options.reduce_results:
             return [self._own_stats(answer) for answer in answers]
         return stats

@@ -22,7 +22,7 @@ from xshards.runtime.server import module_path
 from xshards.runtime.shipping import worker_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from xshards.context import Context
     from xshards.learn.pytorch.inputs import Input
@@ -58,6 +58,7 @@ class Job:
         self.seed = seed
         self.epoch = 0  # the next one, from 0
         self.first_batch = 0  # of it
+        self.training = False  # inside of an epoch
         self.schedulers: list[dict[str, Any]] | None = None
         self.options: list[list[dict[str, Any]]] | None = None
         self.servers: list[OptimizerServer] = []
@@ -105,13 +106,16 @@ class Job:
         )
         self.epoch += 1
         self.first_batch = 0
-        answers: list[Trained] = self._replicas().run(
-            command, self.servers, after_update
-        )
+        replicas = self._replicas()
+        self.training = True
+        try:
+            answers: list[Trained] = replicas.run(command, self.servers, after_update)
+        finally:
+            self.training = False
         self.schedulers = answers[0].schedulers
         self.options = answers[0].options
         self.parts.operator_state = answers[0].operator_state
-        self._take_buffers([answer.buffers for answer in answers])
+        self.take_buffers(answers)
         return answers
 
     def validate(
@@ -124,6 +128,8 @@ class Job:
         info: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Measure the model on a source."""
+        for metric in metrics.values():
+            metric.reset()
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
         command = Validate(number, batch_size, packed, max_batches, info or {})
         answers = self._replicas().run(command)
@@ -134,7 +140,7 @@ class Job:
 
     def add_source(self, data: Input) -> int:
         """Give data to the replicas; gives its number."""
-        return self._replicas().add_source(data.source, data.descriptors)
+        return self._replicas().add_source(data)
 
     def drop_source(self, number: int) -> None:
         """Let the replicas forget data."""
@@ -172,36 +178,34 @@ class Job:
             for optimizer in self.optimizers
         ]
 
-    def changed(self) -> None:
-        """Say that models or optimizers were changed in this process."""
+    def stop_replicas(self) -> None:
+        """End the replicas, so that the next ones take over what is changed here."""
         if self._group is not None:
             self._group.close()
             self._group = None
             for server in self.servers:
                 server.abandon_step()
-        for server in self.servers:
-            server.load_optimizer_state()
+
+    def replace_models(self, models: list[torch.nn.Module]) -> None:
+        """Take other models, for which there is no optimizer."""
+        self.close()
+        self.parts.models = models
+        self.optimizers = []
 
     def restore(self, steps: list[int], positions: list[list[Position | None]]) -> None:
         """Go on after so many updates, with replicas where they were."""
-        self._generation += 1
-        self._group = None
+        generation = self._generation + 1  # of the set-up that comes next
         for server, count, states in zip(self.servers, steps, positions, strict=True):
             encoded = []
             for position in states:
                 if position is not None:
-                    position.generation = self._generation
+                    position.generation = generation
                 encoded.append(b"" if position is None else position.encode())
             server.server.restore(count, encoded)
-        self._generation -= 1  # the set-up counts it
 
     def close(self) -> None:
         """End the replicas and servers; models keep what they have learned."""
-        if self._group is not None:
-            self._group.close()
-            self._group = None
-            for server in self.servers:
-                server.abandon_step()
+        self.stop_replicas()
         for server in self.servers:
             server.close()
         self.servers = []
@@ -270,12 +274,14 @@ class Job:
     def _buffers(self) -> list[torch.Tensor]:
         return [buffer for model in self.parts.models for buffer in model.buffers()]
 
-    def _take_buffers(self, by_replica: list[list[Any]]) -> None:
+    def take_buffers(self, replicas: Sequence[Trained | Position | None]) -> None:
         """Make replica 0's buffers the model's, or the mean of all."""
+        by_replica = [one.buffers for one in replicas if one is not None]
         chosen = by_replica[0]
         if self._sync_stats:
             chosen = [_mean_of(same) for same in zip(*by_replica, strict=True)]
-            self._sync_buffers = chosen
+            if not self.training:
+                self._sync_buffers = chosen
         with torch.no_grad():
             for buffer, value in zip(self._buffers(), chosen, strict=True):
                 buffer.copy_(torch.from_numpy(np.asarray(value)))

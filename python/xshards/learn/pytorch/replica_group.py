@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from xshards.context import Context
     from xshards.learn.pytorch.commands import SetUp, Train, Validate
+    from xshards.learn.pytorch.inputs import Input
     from xshards.learn.pytorch.servers import OptimizerServer
     from xshards.runtime.pool import Worker
 
@@ -49,6 +50,7 @@ class _Lasting:
 
     message: Any
     descriptors: Sequence[int] = field(default_factory=list)
+    keep: Any = None  # what the descriptors belong to
 
 
 class ReplicaGroup:
@@ -83,11 +85,12 @@ class ReplicaGroup:
             if member.worker is not None:
                 self._send(member, self._set_up(member.rank))
 
-    def add_source(self, source: Any, descriptors: Sequence[int]) -> int:
-        """Have data ready in all replicas; gives its number."""
+    def add_source(self, data: Input) -> int:
+        """Have data ready in all replicas, until it is dropped; gives its number."""
         self._num_sources += 1
         number = self._num_sources
-        self._sources[number] = _Lasting(AddSource(number, source), descriptors)
+        message = AddSource(number, data.source)
+        self._sources[number] = _Lasting(message, data.descriptors, data.keep)
         for member in self._members:
             if member.worker is not None:
                 self._send(member, self._sources[number])

@@ -150,7 +150,8 @@ class OptimizerServer:
 
     def abandon_step(self) -> None:
         """Forget gradients of a step that will not be made; replicas are gone."""
-        while self.server.wait_for_gradients(0).outcome == "replica_died":
+        # One that has all its gradients is made: deaths are only looked for after it.
+        while self.update(0) in ("updated", "replica_died"):
             pass
         states = [
             self.server.replica_state(replica) for replica in range(self._num_replicas)

@@ -140,8 +140,10 @@ class TrainingOperator:
         """Give the output, the target and the loss (None without criterion)."""
         *features, target = batch
         output = self.model(*features)
-        loss = None if self._criterion is None else self._loss(output, target)
-        return output, target, loss
+        if self._criterion is None:
+            return output, target, None
+        loss = self._loss(output, target)
+        return output, fit_target(self._criterion, output, target), loss
 
     def predict(self, pred_iterator: Iterable[Any]) -> list[Any]:
         """Give the predictions of each batch."""

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses, metrics and predictions against torch on all rows at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from training import adam, arrays, frame, mlp, shards
+
+import xshards as xs
+from xshards.learn.metrics import MAE, MSE, Accuracy
+
+COLUMNS = list("abcd")
+
+
+def output_of(model, x):
+    with torch.no_grad():
+        return model(torch.from_numpy(np.array(x))).numpy()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+def test_evaluation_is_that_of_all_rows_at_once(make, workers, batch_size):
+    estimator = make(mlp(), workers=workers, metrics=[MAE(), MSE()])
+    result = estimator.evaluate(shards(50), batch_size=batch_size)
+    data = arrays(50)
+    errors = output_of(mlp(), data["x"]) - data["y"]
+    assert result["num_samples"] == 50
+    assert result["val_loss"] == pytest.approx((errors**2).mean())
+    assert result["MSE"] == pytest.approx((errors**2).mean(), rel=1e-6)
+    assert result["MAE"] == pytest.approx(np.abs(errors).mean(), rel=1e-6)
+
+
+def test_fit_validates_after_each_epoch(make):
+    estimator = make(mlp(), metrics=MAE())
+    data = xs.from_pandas(frame(), num_partitions=3)
+    columns = {"feature_cols": COLUMNS, "label_cols": "y"}
+    history = estimator.fit(data, 2, 16, validation_data=frame(30, seed=5), **columns)
+    last = estimator.evaluate(frame(30, seed=5), **columns)
+    assert history[-1]["val_loss"] == pytest.approx(last["val_loss"])
+    assert history[-1]["val_MAE"] == pytest.approx(last["MAE"])
+    assert history[0]["val_loss"] != history[1]["val_loss"]
+
+
+def test_an_estimator_without_optimizer_evaluates(make):
+    model = torch.nn.Linear(4, 3)
+    x = arrays(40)["x"].astype("float32")
+    y = np.random.default_rng(0).integers(0, 3, 40)
+    estimator = make(model, None, loss=torch.nn.CrossEntropyLoss())
+    result = estimator.evaluate({"x": x, "y": y}, validation_methods=[Accuracy()])
+    expected = (output_of(model, x).argmax(1) == y).mean()
+    assert result["Accuracy"] == pytest.approx(expected)
+    # The number of steps limits what is looked at.
+    few = estimator.evaluate({"x": x, "y": y}, batch_size=8, num_steps=2)
+    assert few["num_samples"] == 16
+
+
+def test_predictions_keep_shards_as_they_are(make):
+    estimator = make(mlp(), None)
+    data = arrays(50)
+    sizes = [0, 7, 30, 1, 12]
+    ends = np.cumsum(sizes)
+    parts = [
+        {name: values[end - size : end] for name, values in data.items()}
+        for size, end in zip(sizes, ends, strict=True)
+    ]
+    ragged = xs.XShards.partition(list(range(5)), 5).transform_shard(
+        lambda numbers: parts[numbers[0]]
+    )
+    predicted = estimator.predict(ragged, batch_size=4).collect()
+    assert [len(shard["prediction"]) for shard in predicted] == sizes
+    for shard, part in zip(predicted, parts, strict=True):
+        np.testing.assert_array_equal(shard["x"], part["x"])
+        expected = output_of(mlp(), part["x"])
+        np.testing.assert_allclose(shard["prediction"], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_frames_gain_a_column(make, sharded):
+    estimator = make(mlp(), None)
+    data = frame(20)
+    given = xs.from_pandas(data, num_partitions=3) if sharded else data
+    predicted = estimator.predict(given, feature_cols=COLUMNS)
+    predicted = predicted.to_pandas() if sharded else predicted
+    expected = output_of(mlp(), data[COLUMNS].to_numpy())[:, 0]
+    pd.testing.assert_frame_equal(predicted[data.columns], data)
+    np.testing.assert_allclose(predicted["prediction"], expected, rtol=1e-12)
+    assert "prediction" not in data.columns
+
+
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.linear(x), x.sum(dim=1)
+
+
+def test_several_outputs_and_vectors(make):
+    model = Two()
+    x = arrays(10)["x"].astype("float32")
+    estimator = make(model, None)
+    first, second = estimator.predict(x, batch_size=3)
+    np.testing.assert_allclose(first, output_of(model.linear, x), rtol=1e-5)
+    np.testing.assert_allclose(second, x.sum(1), rtol=1e-5)
+    (shard,) = estimator.predict(xs.XShards.partition({"x": x}, 1)).collect()
+    np.testing.assert_allclose(shard["prediction"][1], second)
+    predicted = estimator.predict(
+        frame(10), feature_cols=COLUMNS, output_cols=["vector", "sum"]
+    )
+    np.testing.assert_allclose(np.stack(predicted["vector"]), first, rtol=1e-5)
+    np.testing.assert_allclose(predicted["sum"], second, rtol=1e-5)
+
+
+def test_predictions_are_those_of_the_trained_model(make):
+    estimator = make(mlp(), adam)
+    before = estimator.predict(shards(20))
+    estimator.fit(shards(), epochs=2)
+    after = estimator.predict(shards(20))
+    x = arrays(20)["x"]
+    ours = np.concatenate([shard["prediction"] for shard in after.collect()])
+    expected = output_of(estimator.get_model(), x)
+    np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    # Shards are lazy; the model is the one of the call.
+    old = np.concatenate([shard["prediction"] for shard in before.collect()])
+    np.testing.assert_allclose(old, output_of(mlp(), x), rtol=1e-12)
+
+
+def test_the_model_given_out_is_a_copy(make):
+    estimator = make(mlp())
+    estimator.fit(shards())
+    model = estimator.get_model()
+    with torch.no_grad():
+        model[0].weight.zero_()
+    assert estimator.get_model()[0].weight.abs().sum() > 0
