@@ -86,6 +86,7 @@ bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow,
 	@benchmarks/micro.sh
 	@$(VENV)/bin/python benchmarks/run.py
 	@$(VENV)/bin/python benchmarks/param_sync.py
+	@$(VENV)/bin/python benchmarks/feeding.py
 bench-all: build cpp-release ## bench, with Dask, Ray Data and PySpark too
 	@.ci/setup-apt.sh $(PYTHON) java
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt python/requirements-peers-all.txt
