@@ -87,6 +87,7 @@ bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow,
 	@$(VENV)/bin/python benchmarks/run.py
 	@$(VENV)/bin/python benchmarks/param_sync.py
 	@$(VENV)/bin/python benchmarks/feeding.py
+	@$(VENV)/bin/python benchmarks/training.py
 bench-all: build cpp-release ## bench, with Dask, Ray Data and PySpark too
 	@.ci/setup-apt.sh $(PYTHON) java
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt python/requirements-peers-all.txt
