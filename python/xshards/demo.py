@@ -2,8 +2,8 @@
 """The main job in one screen: ``python -m xshards.demo``.
 
 Takes the 336,776 flights that left New York in 2013, reads them in parallel, transforms
-them with a Python function, filters and aggregates them natively, partitions them, and
-says what it did and how long each stage took.
+them with a Python function, filters and aggregates them natively, partitions them,
+trains a model that predicts delays, and says what it did and how long each stage took.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(path: Path) -> None:
     title(f"1. Read {path.name} ({size:.0f} MB) in parallel on {context.cores} cores")
     flights = xs.read_csv(path, num_partitions=2 * context.cores)
     columns = ["carrier", "origin", "dest", "distance", "air_time", "arr_delay"]
-    flights = flights.select(columns)
+    flights = flights.select([*columns, "dep_delay", "month", "hour"])
     print(f"{len(flights):,} flights")
     print(xs.last_profile())
     print(flights)
@@ -93,6 +93,56 @@ def run(path: Path) -> None:
     carriers = fast["carrier"].unique()
     print(xs.last_profile())
     print(f"{len(carriers)} carriers: {', '.join(sorted(carriers))}")
+
+    if importlib.util.find_spec("torch") is None:
+        print("\nWith PyTorch installed, the demo would go on to train a model.")
+    else:
+        train(fast, context.cores)
+
+
+def train(flights: xs.XShards, replicas: int) -> None:
+    """Teach a small network to tell the delay on arrival from what is known before."""
+    import torch
+
+    from xshards.learn.pytorch import Estimator
+
+    title(f"6. Train on it: {replicas} replicas that share one copy of the weights")
+    features = ["dep_delay", "distance", "air_time", "month", "hour"]
+    numbers = flights.select([*features, "arr_delay"]).dropna()
+    summary = numbers.describe()
+    for name in features:
+        mean, spread = summary.loc["mean", name], summary.loc["std", name]
+        numbers = numbers.with_column(name, (xs.col(name) - mean) / spread)
+    known, held_back = numbers.train_test_split(0.1, random_state=0)
+
+    model = torch.nn.Sequential(
+        torch.nn.Linear(len(features), 64),
+        torch.nn.ReLU(),
+        torch.nn.Linear(64, 1),
+    )
+    estimator = Estimator.from_torch(
+        model=model,
+        optimizer=torch.optim.Adam(model.parameters(), lr=0.003),
+        loss=torch.nn.L1Loss(),
+        workers=replicas,
+        seed=0,
+    )
+    labels = ["arr_delay"]
+    epochs = estimator.fit(
+        known, epochs=3, batch_size=1024, feature_cols=features, label_cols=labels
+    )
+    for epoch in epochs:
+        print(
+            f"epoch {epoch['epoch']}: off by {epoch['train_loss']:.1f} minutes over "
+            f"{epoch['num_samples']:,} flights"
+        )
+    tested = estimator.evaluate(
+        held_back, batch_size=4096, feature_cols=features, label_cols=labels
+    )
+    print(f"on {tested['num_samples']:,} others: {tested['val_loss']:.1f} minutes")
+    predicted = estimator.predict(held_back, feature_cols=features)
+    print(predicted.select(["arr_delay", "prediction"]).head(3).to_string(index=False))
+    estimator.shutdown()
 
 
 def busiest_route(flights: pd.DataFrame) -> pd.DataFrame:

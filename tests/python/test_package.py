@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as a whole: imports, version check, demo."""
 
+import re
 import subprocess
 import sys
 
@@ -72,3 +73,7 @@ def test_demo():
         "All of it in",
     ):
         assert words in done.stdout
+    errors = [float(found) for found in re.findall(r"off by ([\d.]+)", done.stdout)]
+    assert len(errors) == 3
+    # Always to guess the median, -5, is off by 25.5 minutes.
+    assert errors[-1] < 14
