@@ -46,27 +46,9 @@ _IMAGES = "images"
 _LAYERS = "BigDL layers"
 _RAY = "shards on Ray"
 
-_METRICS = (
-    "Accuracy",
-    "SparseCategoricalAccuracy",
-    "CategoricalAccuracy",
-    "BinaryAccuracy",
-    "Top5Accuracy",
-    "AUC",
-    "MAE",
-    "MSE",
-    "BinaryCrossEntropy",
-    "CategoricalCrossEntropy",
-    "SparseCategoricalCrossEntropy",
-    "KLDivergence",
-    "Poisson",
-    "ROC",
-    "F1Score",
-    "Precision",
-    "Recall",
-    "PrecisionRecallCurve",
-    "CustomizedMetric",
-)
+_CALLBACKS = "xshards.learn.pytorch.callbacks"
+_PARTS = ("base", "maincallback", "maxsteps", "model_checkpoint", "tensorboard", "tqdm")
+
 _OPTIMIZERS = (
     "SGD",
     "Adagrad",
@@ -77,28 +59,6 @@ _OPTIMIZERS = (
     "Ftrl",
     "Adamax",
     "RMSprop",
-)
-_SCHEDULES = (
-    "Poly",
-    "Exponential",
-    "Step",
-    "Default",
-    "Plateau",
-    "Warmup",
-    "MultiStep",
-    "SequentialSchedule",
-)
-_TRIGGERS = ("EveryEpoch", "SeveralIteration")
-_BIGDL_OPTIM = (
-    *_OPTIMIZERS,
-    *_TRIGGERS,
-    "MaxEpoch",
-    "MaxIteration",
-    "MinLoss",
-    "MaxScore",
-    "TrainSummary",
-    "ValidationSummary",
-    "Optimizer",
 )
 _NNFRAMES = (
     "NNEstimator",
@@ -148,8 +108,11 @@ _BIGDL_CRITERIONS = (
 )
 
 
-def _orca(root: str) -> dict[str, Alias | Planned]:
-    """List what is the same under ``zoo.orca`` and ``bigdl.orca``."""
+def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
+    """List what is the same under ``zoo.orca`` and ``bigdl.orca``.
+
+    `dialect` is what its PyTorch Estimators are.
+    """
     learn = f"{root}.learn"
     data = f"{root}.data"
     images = f"{data}.image"
@@ -175,27 +138,23 @@ def _orca(root: str) -> dict[str, Alias | Planned]:
             _IMAGES, ("DType", "FeatureType", "SchemaField", "chunks")
         ),
         learn: Planned(_ESTIMATORS),
-        f"{learn}.metrics": Planned(_ESTIMATORS, _METRICS),
+        f"{learn}.metrics": Alias("xshards.learn.metrics"),
         f"{learn}.utils": Planned(_ESTIMATORS),
-        f"{learn}.optimizers": Planned(_ESTIMATORS, _OPTIMIZERS),
-        f"{learn}.optimizers.schedule": Planned(_ESTIMATORS, _SCHEDULES),
-        f"{learn}.trigger": Planned(_ESTIMATORS, _TRIGGERS),
-        pytorch: Planned(_ESTIMATORS, ("Estimator", "TrainingOperator")),
-        f"{pytorch}.estimator": Planned(_ESTIMATORS, ("Estimator",)),
-        f"{pytorch}.training_operator": Planned(_ESTIMATORS, ("TrainingOperator",)),
-        f"{pytorch}.pytorch_metrics": Planned(_ESTIMATORS, _METRICS),
+        f"{learn}.optimizers": Alias("xshards.learn.optimizers"),
+        f"{learn}.optimizers.schedule": Alias("xshards.learn.optimizers.schedule"),
+        f"{learn}.trigger": Alias("xshards.learn.trigger"),
+        pytorch: dialect,
+        f"{pytorch}.estimator": dialect,
+        f"{pytorch}.training_operator": dialect,
+        f"{pytorch}.pytorch_metrics": Alias("xshards.learn.pytorch.metrics"),
         f"{pytorch}.pytorch_pyspark_estimator": Planned(_ESTIMATORS),
         f"{pytorch}.torch_runner": Planned(_ESTIMATORS, ("TorchRunner",)),
         f"{pytorch}.utils": Planned(_ESTIMATORS, ("process_stats",)),
-        f"{pytorch}.callbacks": Planned(_ESTIMATORS, ("Callback", "MainCallback")),
-        f"{pytorch}.callbacks.base": Planned(_ESTIMATORS, ("Callback",)),
-        f"{pytorch}.callbacks.maincallback": Planned(_ESTIMATORS, ("MainCallback",)),
-        f"{pytorch}.callbacks.model_checkpoint": Planned(
-            _ESTIMATORS, ("ModelCheckpoint",)
-        ),
-        f"{pytorch}.callbacks.tensorboard": Planned(
-            _ESTIMATORS, ("TensorBoardCallback",)
-        ),
+        f"{pytorch}.callbacks": Alias(_CALLBACKS),
+        **{
+            f"{pytorch}.callbacks.{part}": Alias(f"{_CALLBACKS}.{part}")
+            for part in _PARTS
+        },
         f"{learn}.tf": Planned(_ESTIMATORS),
         f"{learn}.tf.estimator": Planned(_ESTIMATORS, ("Estimator",)),
         f"{learn}.tf2": Planned(_ESTIMATORS, ("Estimator",)),
@@ -220,13 +179,13 @@ MODULES: dict[str, Alias | Planned] = {
     "zoo.common.nncontext": _ours("nncontext"),
     "zoo.orca": _ours("zoo_orca"),
     "zoo.orca.common": _ours("zoo_orca"),
-    **_orca("zoo.orca"),
+    **_orca("zoo.orca", _ours("zoo_pytorch")),
     "zoo.pipeline": Planned(_ESTIMATORS),
     "zoo.pipeline.api": Planned(_ESTIMATORS),
     "zoo.pipeline.api.torch": Planned(_ESTIMATORS, _TORCH),
     "zoo.pipeline.api.net": Planned(_ESTIMATORS, _TFPARK),
     "zoo.pipeline.api.keras": Planned(_ESTIMATORS),
-    "zoo.pipeline.api.keras.metrics": Planned(_ESTIMATORS, _METRICS),
+    "zoo.pipeline.api.keras.metrics": Alias("xshards.learn.metrics"),
     "zoo.pipeline.api.keras.optimizers": Planned(_ESTIMATORS, _OPTIMIZERS),
     "zoo.pipeline.estimator": Planned(_ESTIMATORS, ("Estimator",)),
     "zoo.pipeline.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
@@ -239,7 +198,7 @@ MODULES: dict[str, Alias | Planned] = {
     "bigdl": _ours("nncontext"),
     "bigdl.orca": _ours("bigdl_orca"),
     "bigdl.orca.common": _ours("bigdl_orca"),
-    **_orca("bigdl.orca"),
+    **_orca("bigdl.orca", _ours("bigdl_pytorch")),
     "bigdl.orca.ray": Planned(_RAY, ("OrcaRayContext", "RayContext")),
     "bigdl.orca.torch": Planned(_ESTIMATORS, _TORCH),
     "bigdl.orca.tfpark": Planned(_ESTIMATORS, _TFPARK),
@@ -256,5 +215,5 @@ MODULES: dict[str, Alias | Planned] = {
     "bigdl.nn.layer": Planned(_LAYERS, _BIGDL_LAYERS),
     "bigdl.nn.criterion": Planned(_LAYERS, _BIGDL_CRITERIONS),
     "bigdl.optim": Planned(_ESTIMATORS),
-    "bigdl.optim.optimizer": Planned(_ESTIMATORS, _BIGDL_OPTIM),
+    "bigdl.optim.optimizer": _ours("bigdl_optim"),
 }

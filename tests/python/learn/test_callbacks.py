@@ -148,6 +148,14 @@ def test_the_main_callback_takes_several_inputs_outputs_and_targets():
     assert float(runner.loss) == 8
 
 
+def test_the_main_callback_compares_a_column_with_a_row_of_labels():
+    runner = Loop()
+    runner.batch = (torch.tensor([[1.0, 0], [0, 1]]), torch.tensor([1, 2]))
+    runner.callbacks[0].on_val_forward(runner)
+    expected = ((runner.output[:, 0] - torch.tensor([1.0, 2.0])) ** 2).mean()
+    torch.testing.assert_close(runner.loss, expected)
+
+
 class Recorder(Callback):
     def __init__(self):
         self.calls = []

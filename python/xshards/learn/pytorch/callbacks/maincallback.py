@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.learn.pytorch.callbacks.base import Callback, Runner
+from xshards.learn.pytorch.fitting_targets import fit_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,10 @@ class MainCallback(Callback):
         """Run the model on a batch of training or validation data."""
         *features, target = runner.batch
         runner.output = runner.model(*features)
-        runner.loss = runner.criterion(*_listed(runner.output), *_listed(target))
+        outputs, targets = _listed(runner.output), _listed(target)
+        if len(outputs) == len(targets) == 1:
+            targets = [fit_target(runner.criterion, outputs[0], targets[0])]
+        runner.loss = runner.criterion(*outputs, *targets)
 
     def on_iter_backward(self, runner: Runner) -> None:
         """Make gradients of the loss, and update the weights."""
