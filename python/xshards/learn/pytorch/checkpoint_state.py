@@ -42,6 +42,10 @@ def state_of(job: Job) -> dict[str, Any]:
         "schedulers": first.schedulers if first else job.schedulers or [],
         "options": first.options if first else job.options or [],
         "operator": job.parts.operator_state,
+        "schedules": [
+            [] if server.schedule is None else list(server.schedule.state)
+            for server in job.servers
+        ],
         "steps": [server.server.steps for server in job.servers],
         "replicas": [
             [None if one is None else _plain(one) for one in of_one]
@@ -63,7 +67,7 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
     if optimizers and job.optimizers:
         _check_count("optimizers", optimizers, job.optimizers)
         for optimizer, values in zip(job.optimizers, optimizers, strict=True):
-            optimizer.load_state_dict(_copied(values))
+            _load_optimizer(optimizer, values)
     job.epoch = int(state.get("epoch", job.epoch))
     job.schedulers = state.get("schedulers") or None
     job.options = state.get("options") or None
@@ -72,6 +76,11 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
         job.begin()
         for server in job.servers:
             server.load_optimizer_state()
+        for server, values in zip(
+            job.servers, state.get("schedules") or [], strict=False
+        ):
+            if server.schedule is not None and values:
+                server.schedule.restore(values)
         _load_positions(job, state)
 
 
@@ -104,6 +113,16 @@ def _epoch_in_progress(job: Job, positions: list[list[Position | None]]) -> bool
         for of_one in positions
         for one in of_one
     )
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, values: dict[str, Any]) -> None:
+    optimizer.load_state_dict(_copied(values))
+    # torch casts state to the parameter's dtype, also where a step does not.
+    numbers = [number for group in values["param_groups"] for number in group["params"]]
+    own = [one for group in optimizer.param_groups for one in group["params"]]
+    for number, parameter in zip(numbers, own, strict=True):
+        if number in values["state"]:
+            optimizer.state[parameter] = _copied(values["state"][number])
 
 
 def _load_positions(job: Job, state: dict[str, Any]) -> None:

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from xshards.learn.pytorch.sources import ShardSource
     from xshards.runtime.request import Surroundings
 
-__all__ = ["AddSource", "DropSource", "Parts", "SetUp", "Train", "Trained", "Validate"]
+__all__ = [
+    "AddSource",
+    "DropSource",
+    "Notify",
+    "Parts",
+    "SetCallbacks",
+    "SetUp",
+    "Train",
+    "Trained",
+    "Validate",
+]
 
 
 @dataclass
@@ -63,6 +73,25 @@ class DropSource:
     """Let go of data."""
 
     number: int
+
+
+@dataclass(frozen=True)
+class SetCallbacks:
+    """Have these callbacks called from now on; nothing packed means none."""
+
+    callbacks: bytes
+    num_epochs: int
+    #: Whether the run has begun, for a replica that takes another's place.
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Notify:
+    """Call a stage of the callbacks; answered with whether one wants to stop."""
+
+    stage: str
+    #: What is known of the epoch, merged over replicas.
+    stats: dict[str, Any]
 
 
 @dataclass(frozen=True)

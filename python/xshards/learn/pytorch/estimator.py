@@ -18,6 +18,8 @@ from xshards.learn.pytorch.building import (
     make_optimizers,
     seeded,
 )
+from xshards.learn.pytorch.callbacks import with_main_callback
+from xshards.learn.pytorch.checkpoint_state import write_file
 from xshards.learn.pytorch.commands import Parts
 from xshards.learn.pytorch.fitting import FitOptions, fit
 from xshards.learn.pytorch.inputs import make_input
@@ -52,6 +54,7 @@ class Estimator(CheckpointMethods, SummaryMethods):
         context: Context,
     ) -> None:
         self._job = job
+        job.on_save = self._save_for_callback
         self._metrics = metrics
         self._model_dir = model_dir
         self._clip = clip
@@ -237,6 +240,7 @@ class Estimator(CheckpointMethods, SummaryMethods):
             last_train_loss, val_loss and val_<metric>.
         """
         self._require("fit", optimizer=True)
+        with_main_callback(callbacks)  # refuses what are no callbacks
         options = FitOptions(
             epochs=epochs,
             batch_size=batch_size,
@@ -360,6 +364,10 @@ class Estimator(CheckpointMethods, SummaryMethods):
     def shutdown(self, force: bool = False) -> None:  # noqa: FBT001 - Orca's
         """End the replicas. The model stays, and may be used and trained again."""
         self._job.close()
+
+    def _save_for_callback(self, path: str, weights_only: bool) -> None:  # noqa: FBT001
+        state = self.get_state_dict()
+        write_file({"models": state["models"]} if weights_only else state, path)
 
     def _input(self, data: Any, feature_cols: Any, label_cols: Any) -> Any:
         return make_input(

@@ -61,6 +61,8 @@ class _Fit:
         self._options = options
         self._metrics = convert_metrics(options.metrics)
         self._steps_left = options.max_steps
+        self._stopped = False
+        self._stats_so_far: dict[str, Any] = {}
         self._watch = Watch(
             estimator._job,
             trigger=options.checkpoint_trigger,
@@ -88,12 +90,22 @@ class _Fit:
                 self._job.drop_source(source)
 
     def _epochs(self, train: int, validation: int | None = None) -> list[Any]:
-        history = []
+        history: list[Any] = []
+        callbacks = self._options.callbacks
+        self._job.set_callbacks(callbacks, self._options.epochs)
+        self._notify("before_run", {"epoch": self._job.epoch})
         for _ in range(self._options.epochs):
-            if self._steps_left == 0:
+            if self._steps_left == 0 or self._stopped:
                 break
             history.append(self._epoch(train, validation))
+        self._notify("after_run", self._stats_so_far)
+        self._job.set_callbacks([], 0)
         return history
+
+    def _notify(self, stage: str, stats: dict[str, Any]) -> None:
+        self._stats_so_far = stats
+        if self._options.callbacks and self._job.notify(stage, stats):
+            self._stopped = True
 
     def _epoch(self, train: int, validation: int | None) -> Any:
         options = self._options
@@ -114,8 +126,12 @@ class _Fit:
             self._steps_left = max(0, self._steps_left - stats["batch_count"])
         if options.profile:
             stats["epoch_seconds"] = time.perf_counter() - begin
+        self._notify("after_train_epoch", stats)
         if validation is not None:
             stats |= self._validate(validation)
+            self._notify("after_val_epoch", stats)
+        for server in self._job.servers:
+            server.observe(stats)
         self._watch.after_epoch(stats)
         if not options.reduce_results:
             return [self._own_stats(answer) for answer in answers]

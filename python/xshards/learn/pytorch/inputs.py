@@ -83,7 +83,7 @@ def to_shards(data: Any, context: Context) -> XShards | None:
     if is_local(data):
         if isinstance(data, (tuple, list)) and len(data) == 2:
             data = {"x": data[0], "y": data[1]}
-        return partition(_arrays(data), context.cores, context=context)
+        return partition(_arrays(data), context=context)
     return None
 
 

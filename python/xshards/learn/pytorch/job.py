@@ -10,7 +10,15 @@ import numpy as np
 import torch
 
 from xshards.errors import XShardsValueError
-from xshards.learn.pytorch.commands import Parts, SetUp, Train, Trained, Validate
+from xshards.learn.pytorch.commands import (
+    Notify,
+    Parts,
+    SetCallbacks,
+    SetUp,
+    Train,
+    Trained,
+    Validate,
+)
 from xshards.learn.pytorch.meters import NUM_SAMPLES, Meters
 from xshards.learn.pytorch.parameters import check_apart, pack
 from xshards.learn.pytorch.replica_group import ReplicaGroup
@@ -67,6 +75,8 @@ class Job:
         self._clip = clip
         self._context = context
         self._group: ReplicaGroup | None = None
+        #: Called when a callback wants a checkpoint written: path, weights only.
+        self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
         self._generation = 0
 
     @property
@@ -147,6 +157,18 @@ class Job:
         if self._group is not None:
             self._group.drop_source(number)
 
+    def set_callbacks(self, callbacks: Sequence[Any], num_epochs: int) -> None:
+        """Have callbacks called in replicas; none by default."""
+        command = None
+        if callbacks:
+            code = [type(one) for one in callbacks]
+            command = SetCallbacks(pack(list(callbacks), {}, code), num_epochs)
+        self._replicas().set_callbacks(command)
+
+    def notify(self, stage: str, stats: dict[str, Any]) -> bool:
+        """Call a stage of the callbacks; tells whether one of them wants to stop."""
+        return any(self._replicas().run(Notify(stage, stats)))
+
     def positions(self) -> list[list[Position | None]]:
         """Give what each replica left with the last update, for each optimizer."""
         return [
@@ -214,6 +236,7 @@ class Job:
         self.begin()
         if self._group is None:
             self._group = ReplicaGroup(self.num_replicas, self._context)
+            self._group.on_save = self.on_save
             self._set_up(self._group)
         return self._group
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -20,10 +22,13 @@ import torch._dynamo
 
 from xshards import _core
 from xshards.learn.pytorch.board import Board
+from xshards.learn.pytorch.callback_runner import CallbackRunner
 from xshards.learn.pytorch.commands import (
     AddSource,
     DropSource,
+    Notify,
     Parts,
+    SetCallbacks,
     SetUp,
     Train,
     Trained,
@@ -88,9 +93,13 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                     sources[command.number] = source
                 case DropSource():
                     sources.pop(command.number, None)
+                case SetCallbacks():
+                    assert replica is not None
+                    replica.set_callbacks(command, functools.partial(_save, channel))
                 case _:
                     assert replica is not None
-                    answer = replica.answer(command, sources[command.source])
+                    data = sources.get(getattr(command, "source", 0))
+                    answer = replica.answer(command, data)
                     side.flush()
                     channel.send(("done", answer))
         except JobStoppedError:
@@ -98,6 +107,12 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
         except BaseException as error:  # it belongs to the caller
             side.flush()
             channel.send(("error", *pack_error(error)))
+
+
+def _save(channel: Channel, path: str, weights_only: bool) -> None:  # noqa: FBT001
+    """Have the driver write a file; it has what replicas do not have."""
+    channel.send(("save", str(Path(path).absolute()), weights_only))
+    channel.receive()
 
 
 class _Replica:
@@ -129,6 +144,7 @@ class _Replica:
             [torch.nn.Parameter(tensor) for tensor in view.tensors]
             for view in self._views
         ]
+        self._runner: CallbackRunner | None = None
         self._parts: Parts = unpack(command.parts, parameters)
         if self._parts.initialization_hook is not None:
             self._parts.initialization_hook()
@@ -142,9 +158,28 @@ class _Replica:
         for board in self._boards:
             board.close()
 
-    def answer(self, command: Train | Validate, source: Any) -> object:
+    def set_callbacks(self, command: SetCallbacks, save: Any) -> None:
+        """Have callbacks called from now on."""
+        callbacks = unpack(command.callbacks, []) if command.callbacks else []
+        self._runner = (
+            CallbackRunner(
+                callbacks, self._operator, self._turn, command.num_epochs, save
+            )
+            if callbacks
+            else None
+        )
+        if self._runner is not None and command.begun:
+            self._runner.call("before_run")
+
+    def answer(self, command: Train | Validate | Notify, source: Any) -> object:
         if isinstance(command, Train):
             return self._train(command, source)
+        if isinstance(command, Notify):
+            assert self._runner is not None
+            self._runner.epoch_stats = dict(command.stats)
+            self._runner.epochs = int(command.stats.get("epoch", 0))
+            self._runner.call(command.stage)
+            return self._runner.should_stop
         return self._validate(command, source)
 
     def _build(self) -> None:
@@ -242,10 +277,14 @@ class _Replica:
         turn, operator = self._turn, self._operator
         first = self._begin(command)
         turn.training = True
+        operator.global_step = self._optimizers[0].num_steps
+        batches, info = self._batches(command, source, first), dict(command.info)
+        result = None
         try:
-            result = operator.train_epoch(
-                self._batches(command, source, first), dict(command.info)
-            )
+            if self._runner is not None:
+                self._runner.train_epoch(batches, info)
+            else:
+                result = operator.train_epoch(batches, info)
         finally:
             turn.training = False
         operator._step_schedulers("epoch")
@@ -305,7 +344,8 @@ class _Replica:
                 if batch is not None:
                     yield batch
 
-        result = self._operator.validate(batches(), dict(command.info), metrics)
+        doer = self._operator if self._runner is None else self._runner
+        result = doer.validate(batches(), dict(command.info), metrics)
         return result, [metric.state() for metric in metrics.values()]
 
     def _warn_of_changes(self) -> None:

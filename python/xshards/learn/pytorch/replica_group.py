@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsWorkerError
-from xshards.learn.pytorch.commands import AddSource, DropSource
+from xshards.learn.pytorch.commands import AddSource, DropSource, Notify, SetCallbacks
 from xshards.runtime.channel import wait_readable
 from xshards.runtime.functions import load_error
 from xshards.runtime.worker import Settings
@@ -70,7 +70,10 @@ class ReplicaGroup:
         self._members = [_Member(rank) for rank in range(num_replicas)]
         self._set_up: Callable[[int], _Lasting] | None = None
         self._sources: dict[int, _Lasting] = {}
-        self._command: Train | Validate | None = None
+        self._callbacks: SetCallbacks | None = None
+        self._command: Train | Validate | Notify | None = None
+        #: Called when a replica wants a checkpoint written: path, weights only.
+        self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
         self._num_sources = 0
 
     @property
@@ -96,6 +99,15 @@ class ReplicaGroup:
                 self._send(member, self._sources[number])
         return number
 
+    def set_callbacks(self, callbacks: SetCallbacks | None) -> None:
+        """Have callbacks called in replicas, or none."""
+        if callbacks is None and self._callbacks is None:
+            return
+        self._callbacks = callbacks
+        for member in self._members:
+            if member.worker is not None:
+                self._send(member, _Lasting(callbacks or SetCallbacks(b"", 0)))
+
     def drop_source(self, number: int) -> None:
         """Let replicas forget data."""
         if self._sources.pop(number, None) is None:
@@ -106,7 +118,7 @@ class ReplicaGroup:
 
     def run(
         self,
-        command: Train | Validate,
+        command: Train | Validate | Notify,
         servers: Sequence[OptimizerServer] = (),
         after_update: Callable[[], None] | None = None,
     ) -> list[Any]:
@@ -183,6 +195,11 @@ class ReplicaGroup:
             except (EOFError, OSError):
                 self._replace(member, servers)
                 continue
+            if message[0] == "save":
+                _, path, weights_only = message
+                self.on_save(path, weights_only)
+                self._send(member, _Lasting(("saved",)))
+                continue
             if message[0] == "error":
                 _, pickled, text = message
                 raise load_error(pickled, text, f"replica {member.rank}")
@@ -194,6 +211,9 @@ class ReplicaGroup:
         assert self._set_up is not None
         for lasting in [self._set_up(member.rank), *self._sources.values()]:
             self._send(member, lasting)
+        if self._callbacks is not None:
+            begun = not isinstance(self._command, Notify)
+            self._send(member, _Lasting(replace(self._callbacks, begun=begun)))
         if member.waiting and self._command is not None:
             self._send(member, _Lasting(self._command))
 

@@ -68,6 +68,11 @@ class ServerOptimizer(torch.optim.Optimizer):
         self._all_present = False
         self._written = self.options()
 
+    @property
+    def num_steps(self) -> int:
+        """Updates that this replica and those it replaces took part in."""
+        return self._client.steps
+
     def options(self) -> list[dict[str, Any]]:
         """Give what the groups have besides parameters."""
         return [

@@ -76,6 +76,10 @@ class OptimizerServer:
         self._rules = rules
         self.board = Board()
         self._seen = self.board.version
+        #: Of an optimizer of this package; torch's schedulers are in replicas.
+        self.schedule = (
+            optimizer.schedule if isinstance(optimizer, RuleOptimizer) else None
+        )
         self._adopt()
         self.load_optimizer_state()
 
@@ -92,6 +96,8 @@ class OptimizerServer:
         if self.board.version != self._seen:
             self._seen = self.board.version
             self.set_options(self.board.read())
+        if self.schedule is not None:
+            self._follow(self.schedule)
         if self.native:
             return self.server.step(0).outcome
         self._run_optimizer()
@@ -112,6 +118,24 @@ class OptimizerServer:
             self._rules = rules
             for number, rule in enumerate(rules):
                 self.server.set_rule(number, rule)
+
+    def observe(self, stats: dict[str, Any]) -> None:
+        """Tell the schedule the results of an epoch, if it waits for one of them."""
+        optimizer = self.optimizer
+        if self.schedule is None or not isinstance(optimizer, RuleOptimizer):
+            return
+        name = optimizer.chosen.monitor
+        if name is None:
+            return
+        named = {"Loss": "train_loss", "score": "val_loss"}.get(name, name)
+        found = [stats[key] for key in (named, f"val_{named}") if key in stats]
+        if not found:
+            msg = (
+                f"the learning-rate schedule monitors {name!r}, which is not among the "
+                f"results of the epoch: {', '.join(stats)}"
+            )
+            raise XShardsValueError(msg)
+        self.schedule.observe(float(found[0]), optimizer.base_rate, self.server.steps)
 
     def save_optimizer_state(self) -> None:
         """Give the torch optimizer the state that the server keeps."""
@@ -170,6 +194,12 @@ class OptimizerServer:
     @property
     def _counts_steps(self) -> bool:
         return not isinstance(self.optimizer, torch.optim.SGD)
+
+    def _follow(self, schedule: _core.LearningRateSchedule) -> None:
+        assert isinstance(self.optimizer, RuleOptimizer)
+        rate = schedule.rate_at(self.optimizer.base_rate, self.server.steps)
+        if any(group["lr"] != rate for group in self.optimizer.param_groups):
+            self.set_options([{"lr": rate} for _ in self.optimizer.param_groups])
 
     def _state_names(self, group: int) -> list[tuple[int, str]]:
         options = self.optimizer.param_groups[group]

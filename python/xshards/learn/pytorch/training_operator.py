@@ -72,6 +72,7 @@ class TrainingOperator:
         self._use_tqdm = use_tqdm
         self._scheduler_step_freq: str | None = "batch"
         self._turn: Turn | None = None
+        self._output: Any = None  # of the last batch, for callbacks
         self.global_step = 0
         self.setup(self._config)
 
@@ -93,6 +94,7 @@ class TrainingOperator:
         *features, target = batch
         output = self.model(*features)
         loss = self._loss(output, target)
+        self._output = output
         self.optimizer.zero_grad()
         self._for_all_replicas(loss).backward()
         values = {"train_loss": loss.item(), NUM_SAMPLES: count_rows(batch)}
