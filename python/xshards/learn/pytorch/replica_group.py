@@ -31,7 +31,7 @@ _ENTRY = "xshards.learn.pytorch.replica:main"
 _WAIT_SECONDS = 0.005
 _LOOK_SECONDS = 0.02
 # A replica that dies so often without a step between is not killed by chance.
-_MOST_DEATHS = 3
+_MOST_DEATHS = 4
 
 
 @dataclass(eq=False)
