@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from xshards._arguments import as_count, as_names, require
 from xshards._base import Base
 from xshards._marks import DTYPE, MISSING, marks_of
 from xshards.errors import XShardsValueError
+from xshards.expressions import col, lit
 
 if TYPE_CHECKING:
     from typing import Self
@@ -23,6 +24,13 @@ __all__ = ["WideOps"]
 _ANY_TYPE = frozenset({"count", "min", "max", "first", "last", "nunique"})
 # The engine knows Spark's names.
 _PANDAS_NAMES = {"std": "stddev", "var": "variance"}
+
+_MATCHED = "__matched__"
+_OTHER = "__other__"
+
+
+def _true() -> _core.Expression:
+    return lit(True)._core
 
 
 class WideOps(Base):
@@ -141,7 +149,9 @@ class WideOps(Base):
     def merge(
         self,
         right: Self,
-        how: Literal["inner", "left", "right", "outer"] = "inner",
+        how: Literal[
+            "inner", "left", "right", "outer", "semi", "anti", "cross"
+        ] = "inner",
         on: str | Iterable[str] | None = None,
         *,
         left_on: str | Iterable[str] | None = None,
@@ -156,8 +166,10 @@ class WideOps(Base):
         ----------
         right : XShards
             What to join with.
-        how : {"inner", "left", "right", "outer"}
-            Which rows without a partner to keep.
+        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
+            Which rows without a partner to keep. "semi" keeps the left rows that have
+            a partner, "anti" those that have none, each once and with their own columns
+            alone; "cross" pairs every row with every other.
         on : str or list of str, optional
             The key columns, of the same names on both sides; by default the columns
             that both have.
@@ -175,22 +187,44 @@ class WideOps(Base):
         0  2  20  200
         """
         require(right, WideOps, "merge joins with XShards")
-        if not hasattr(_core.JoinType, str(how)):
-            msg = f"how must be inner, left, right or outer, got {how!r}"
+        kinds = ("inner", "left", "right", "outer", "semi", "anti", "cross")
+        if how not in kinds:
+            msg = f"how must be one of {', '.join(kinds)}; got {how!r}"
             raise XShardsValueError(msg)
         left_side, right_side = self._without_index(), right._without_index()
+        if how == "cross":
+            return left_side._cross(right_side, on, left_on, right_on, suffixes)
+        left_keys, right_keys = left_side._join_keys(right_side, on, left_on, right_on)
+        if how in ("semi", "anti"):
+            return left_side._keep_matched(
+                right_side, left_keys, right_keys, matched=how == "semi"
+            )
+        kind = getattr(_core.JoinType, how)
+        core = left_side._core.join(
+            right_side._core, kind, left_keys, right_keys, *suffixes
+        )
+        return self._derive(core)._with_info(None)
+
+    def _join_keys(
+        self,
+        right: Self,
+        on: str | Iterable[str] | None,
+        left_on: str | Iterable[str] | None,
+        right_on: str | Iterable[str] | None,
+    ) -> tuple[list[str], list[str]]:
+        """Name the key columns of either side."""
         if on is not None and (left_on is not None or right_on is not None):
             msg = "give either on, or left_on and right_on, not both"
             raise XShardsValueError(msg)
         if on is not None:
-            left_keys = left_side._keys_named("on", on)
-            right_keys = right_side._keys_named("on", on)
+            left_keys = self._keys_named("on", on)
+            right_keys = right._keys_named("on", on)
         elif left_on is not None and right_on is not None:
-            left_keys = left_side._keys_named("left_on", left_on)
-            right_keys = right_side._keys_named("right_on", right_on)
+            left_keys = self._keys_named("left_on", left_on)
+            right_keys = right._keys_named("right_on", right_on)
         elif left_on is None and right_on is None:
-            there = set(right_side._full_schema().names)
-            left_keys = [n for n in left_side._full_schema().names if n in there]
+            there = set(right._full_schema().names)
+            left_keys = [n for n in self._full_schema().names if n in there]
             right_keys = left_keys
         else:
             msg = "left_on and right_on go together"
@@ -198,11 +232,33 @@ class WideOps(Base):
         if len(left_keys) != len(right_keys) or not left_keys:
             msg = f"both sides need the same keys, got {left_keys} and {right_keys}"
             raise XShardsValueError(msg)
-        kind = getattr(_core.JoinType, how)
-        core = left_side._core.join(
-            right_side._core, kind, left_keys, right_keys, *suffixes
+        return left_keys, right_keys
+
+    def _keep_matched(
+        self, right: Self, left_keys: list[str], right_keys: list[str], *, matched: bool
+    ) -> Self:
+        """Keep the rows whose keys are, or are not, among those of other shards."""
+        names = self._full_schema().names
+        keys = right._core.select(right_keys).distinct().with_column(_MATCHED, _true())
+        core = self._core.join(
+            keys, _core.JoinType.left, left_keys, right_keys, "", _OTHER
         )
-        return self._derive(core)._with_info(None)
+        found = col(_MATCHED).notna() if matched else col(_MATCHED).isna()
+        return self._derive(core.filter(found._core).select(names))._with_info(None)
+
+    def _cross(
+        self, right: Self, on: Any, left_on: Any, right_on: Any, suffixes: Sequence[str]
+    ) -> Self:
+        """Pair every row with every other: a join on a key that all have."""
+        if not on is left_on is right_on is None:
+            msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
+            raise XShardsValueError(msg)
+        sides = (side._core.with_column(_MATCHED, _true()) for side in (self, right))
+        left_core, right_core = sides
+        core = left_core.join(
+            right_core, _core.JoinType.inner, [_MATCHED], [_MATCHED], *suffixes
+        )
+        return self._derive(core.drop([_MATCHED]))._with_info(None)
 
     def sort_values(
         self,

@@ -320,6 +320,43 @@ def test_merge_carries_every_kind(kind, draw):
     assert_same(actual[by], expected[by], ignore_order=True)
 
 
+def has_partner(df, other, keys):
+    """Tell which rows have their keys among others, as a merge of pandas does."""
+    partners = other[keys].drop_duplicates()
+    merged = df.merge(partners, "left", on=keys, indicator=True)
+    return (merged["_merge"] == "both").to_numpy(bool)
+
+
+@given(df=frames(), other=frames(max_rows=8), n=num_partitions, m=num_partitions)
+@pytest.mark.parametrize("keys", [["k"], ["k", "n"], ["f"]])
+def test_semi_and_anti_merge(df, other, keys, n, m):
+    left, right = xs.from_pandas(df, n), xs.from_pandas(other, m)
+    found = has_partner(df, other, keys)
+    semi = left.merge(right, "semi", on=keys).to_pandas()
+    assert_same(semi, df[found], ignore_order=True)
+    anti = left.merge(
+        right.rename({key: f"{key}_" for key in keys}),
+        "anti",
+        left_on=keys,
+        right_on=[f"{key}_" for key in keys],
+    ).to_pandas()
+    assert_same(anti, df[~found], ignore_order=True)
+
+
+@given(df=frames(max_rows=6), other=frames(max_rows=5), n=num_partitions)
+def test_cross_merge(df, other, n):
+    actual = xs.from_pandas(df, n).merge(xs.from_pandas(other, 2), "cross").to_pandas()
+    assert_same(actual, df.merge(other, "cross"), ignore_order=True)
+
+
+def test_merge_mistakes():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1]}))
+    with pytest.raises(ValueError, match="how must be one of inner, left"):
+        shards.merge(shards, "sideways")
+    with pytest.raises(ValueError, match="leave out on"):
+        shards.merge(shards, "cross", on="a")
+
+
 def none_as_nan(df):
     """Give the one missing value a column of objects has after an outer join."""
     objects = [name for name in df if df[name].dtype == object]
