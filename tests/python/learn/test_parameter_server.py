@@ -189,6 +189,31 @@ def test_restored_server_goes_on():
     assert server.step_counts.tolist() == [13, 13]
 
 
+def test_somebody_else_makes_the_update():
+    server = make_server()
+    clients = [_core.ReplicaClient.attach(server.fd, replica) for replica in range(2)]
+    assert server.wait_for_gradients(0.01).outcome == "timeout"
+    with pytest.raises(ValueError, match="Gradients are missing"):
+        server.release()
+    for client in clients:
+        client.gradient(0)[:] = client.replica + 1
+        client.presence[1] = 0
+        client.push(client.replica + 1)
+    report = server.wait_for_gradients(10)
+    assert (report.outcome, report.rows, report.step) == ("ready", 3, 0)
+    assert [server.rows(replica) for replica in range(2)] == [1, 2]
+    assert server.presence(1).tolist() == [1, 0]
+    np.testing.assert_array_equal(server.gradient(1, 0), np.full(1000, 2))
+    server.weights(0)[:] = 5
+    assert clients[0].wait(0.01) == "timeout"
+    assert server.release().step == 1
+    assert clients[0].wait(10) == clients[1].wait(10) == "ready"
+    assert clients[1].weights(0)[7] == 5
+    assert server.step_counts.tolist() == [1, 0]
+    with pytest.raises(IndexError, match="replicas 0 to 1, got 2"):
+        server.rows(2)
+
+
 def test_mistakes_are_named():
     with pytest.raises(TypeError, match="float32 or float64, got 'int64'"):
         _core.ParameterServer.make([("a", 1, "int64", 0)], [("sgd", {})])

@@ -120,6 +120,17 @@ class CallbackRunner:
             result["val_loss"] = meters.summary()["val_loss"]
         return result
 
+    def predict_batch(self, batch: Any) -> Any:
+        """Give the output for a batch of features."""
+        self.batch = batch
+        self.call("before_pred_iter")
+        if self._main is None:
+            self.output = self._operator.predict_batch(batch)
+        else:
+            self._main.on_pred_forward(self)
+        self.call("after_pred_iter")
+        return self.output
+
     def _train_batch(self, batch_info: dict[str, Any]) -> Mapping[str, Any]:
         if self._main is None:
             values = self._operator.train_batch(self.batch, batch_info=batch_info) or {}

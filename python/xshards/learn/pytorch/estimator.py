@@ -334,7 +334,10 @@ class Estimator(CheckpointMethods, SummaryMethods):
             outputs).
         """
         _check_batch_size(batch_size)
-        return predict(self, data, batch_size, feature_cols, output_cols)
+        with_main_callback(callbacks)  # refuses what are no callbacks
+        return predict(
+            self, data, batch_size, feature_cols, output_cols, callbacks or []
+        )
 
     def get_model(self) -> Any:
         """Give a copy of the model (or of the list of models) as it is now."""

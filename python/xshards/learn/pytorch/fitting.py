@@ -68,6 +68,7 @@ class _Fit:
             trigger=options.checkpoint_trigger,
             model_dir=estimator._model_dir,
             log_dir=estimator._log_dir,
+            show=estimator._job.parts.use_tqdm,
         )
 
     def run(self, data: Any) -> list[Any]:
@@ -91,8 +92,7 @@ class _Fit:
 
     def _epochs(self, train: int, validation: int | None = None) -> list[Any]:
         history: list[Any] = []
-        callbacks = self._options.callbacks
-        self._job.set_callbacks(callbacks, self._options.epochs)
+        self._job.set_callbacks(self._options.callbacks, self._options.epochs)
         self._notify("before_run", {"epoch": self._job.epoch})
         for _ in range(self._options.epochs):
             if self._steps_left == 0 or self._stopped:
@@ -110,6 +110,7 @@ class _Fit:
     def _epoch(self, train: int, validation: int | None) -> Any:
         options = self._options
         begin = time.perf_counter()
+        self._watch.before_epoch()
         limit = self._steps_left
         if limit is not None:
             limit += self._job.first_batch

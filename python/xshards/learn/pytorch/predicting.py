@@ -12,14 +12,16 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.learn.pytorch.callback_runner import CallbackRunner
 from xshards.learn.pytorch.inputs import columns_of, float_type, is_local
 from xshards.learn.pytorch.loaders import make_loader
 from xshards.learn.pytorch.parameters import pack, unpack
+from xshards.learn.pytorch.turn import Turn
 from xshards.shards import XShards
 from xshards.shared_value import SharedValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from xshards.learn.pytorch.estimator import Estimator
 
@@ -29,10 +31,19 @@ __all__ = ["predict"]
 class _Predictor:
     """A copy of the model, as it is now, that travels to workers once."""
 
-    def __init__(self, estimator: Estimator, batch_size: int) -> None:
+    def __init__(
+        self, estimator: Estimator, batch_size: int, callbacks: Sequence[Any]
+    ) -> None:
         parts = estimator._job.parts
-        content = (parts.operator_class, parts.models, parts.criterion, parts.config)
-        packed = pack(content, {}, estimator._job._code())
+        content = (
+            parts.operator_class,
+            parts.models,
+            parts.criterion,
+            parts.config,
+            list(callbacks),
+        )
+        code = [*estimator._job._code(), *(type(one) for one in callbacks)]
+        packed = pack(content, {}, code)
         self._shared = SharedValue(np.frombuffer(packed, dtype=np.uint8))
         self._batch_size = batch_size
         self._floats = float_type(parts.models[0])
@@ -43,9 +54,8 @@ class _Predictor:
         return _join(outputs)
 
     def batch(self, batch: Any) -> Any:
-        operator = _operator_of(self._shared)
         with torch.no_grad():
-            return _to_numpy(operator.predict_batch(batch))
+            return _to_numpy(_function_of(self._shared)(batch))
 
     def _batches(self, features: Any) -> Iterator[tuple[Any, ...]]:
         rows = len(next(_leaves(features)))
@@ -62,19 +72,28 @@ class _Predictor:
         return tensor
 
 
-_operators: dict[str, Any] = {}
+_functions: dict[str, Any] = {}
 
 
-def _operator_of(shared: SharedValue) -> Any:
-    """Unpack the model once a process."""
+def _function_of(shared: SharedValue) -> Any:
+    """Unpack the model once a process; gives what predicts a batch."""
     name = shared._segment.name
-    if name not in _operators:
-        _operators.clear()
-        cls, models, criterion, config = unpack(shared.value.tobytes(), [])
+    if name not in _functions:
+        _functions.clear()
+        cls, models, criterion, config, callbacks = unpack(shared.value.tobytes(), [])
         operator = cls(config, models, [], 0, criterion, [])
         operator.eval_mode()
-        _operators[name] = operator
-    return _operators[name]
+        _functions[name] = operator.predict_batch
+        if callbacks:
+            turn = Turn(rank=0, num_replicas=1, seed=0, generation=0)
+            runner = CallbackRunner(callbacks, operator, turn, 0, _no_checkpoint)
+            _functions[name] = runner.predict_batch
+    return _functions[name]
+
+
+def _no_checkpoint(path: str, weights_only: bool) -> None:  # noqa: FBT001
+    msg = "checkpoints are written while a model is trained, not while it predicts"
+    raise XShardsValueError(msg)
 
 
 def predict(
@@ -83,9 +102,10 @@ def predict(
     batch_size: int,
     feature_cols: Any,
     output_cols: Any,
+    callbacks: Sequence[Any],
 ) -> Any:
     """Predict; see `Estimator.predict`."""
-    predictor = _Predictor(estimator, batch_size)
+    predictor = _Predictor(estimator, batch_size, callbacks)
     model = estimator._job.parts.models[0]
     if isinstance(data, XShards):
         if data._holds_frames():

@@ -87,19 +87,30 @@ class ServerOptimizer(torch.optim.Optimizer):
         self._written = self.options()
         self.options_changed = True
 
-    @torch.no_grad()
+    def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001 - torch's
+        """Drop the gradients, without asking a profiler as torch's own does."""
+        if not set_to_none:
+            super().zero_grad(set_to_none=False)
+            return
+        for parameter in self._trained:
+            parameter.grad = None
+
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Hand the gradients over and wait for the weights they lead to."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
+        for hook in self._optimizer_step_pre_hooks.values():
+            hook(self, (), {})
+        loss = None if closure is None else closure()
         if self._turn.batch > self.pushed_through:
             self._write_gradients()
             self._tell_options()
             self._push(self.rows)
         self.rows = 0
+        for hook in self._optimizer_step_post_hooks.values():
+            hook(self, (), {})
         return loss
+
+    # Tells torch not to wrap it: that costs more than the step of a small model.
+    step.hooked = True  # type: ignore[attr-defined]
 
     def step_without_rows(self) -> None:
         """Take part in a step to which this replica has no rows to give."""
@@ -129,7 +140,8 @@ class ServerOptimizer(torch.optim.Optimizer):
         if all(
             gradient is not None and not gradient.is_sparse for gradient in gradients
         ):
-            torch._foreach_copy_(self._gradients, gradients)  # type: ignore[arg-type]
+            with torch.no_grad():
+                torch._foreach_copy_(self._gradients, gradients)  # type: ignore[arg-type]
             if not self._all_present:
                 self._presence[:] = 1
                 self._all_present = True
@@ -138,7 +150,8 @@ class ServerOptimizer(torch.optim.Optimizer):
         for index, gradient in enumerate(gradients):
             self._presence[index] = gradient is not None
             if gradient is not None:
-                dense = gradient.to_dense() if gradient.is_sparse else gradient
+                dense = gradient.detach()
+                dense = dense.to_dense() if dense.is_sparse else dense
                 self._gradients[index].copy_(dense)
 
     def _tell_options(self) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
 from xshards.errors import XShardsValueError
 from xshards.learn.checkpoints import Checkpoint, new_run
 from xshards.learn.pytorch._checkpoint_methods import write_checkpoint
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Watch"]
 
+_SHOW_SECONDS = 0.1
+
 
 class Watch:
     """Looks at a job after each update and each epoch, if there is reason to."""
@@ -32,6 +36,7 @@ class Watch:
         trigger: Any,
         model_dir: str | None,
         log_dir: Path | None,
+        show: bool,
     ) -> None:
         if trigger is not None and model_dir is None:
             msg = "checkpoint_trigger needs a place: give model_dir to from_torch"
@@ -45,16 +50,29 @@ class Watch:
         self._train = SummaryWriter(log_dir / "train") if log_dir else None
         self._validation = SummaryWriter(log_dir / "validation") if log_dir else None
         self._last_time = time.perf_counter()
+        self._show = show
+        self._bar: Any = None
+        self._shown_at = 0.0
 
     @property
     def after_update(self) -> Callable[[], None] | None:
         """What to call after each update; None if nothing needs it."""
-        if self._trigger is None and self._train is None:
+        if self._trigger is None and self._train is None and not self._show:
             return None
         return self._after_update
 
+    def before_epoch(self) -> None:
+        """Begin a line for an epoch."""
+        if self._show:
+            name = f"epoch {self._job.epoch + 1}"
+            self._bar = tqdm(desc=name, unit=" samples", unit_scale=True)
+
     def after_epoch(self, stats: dict[str, Any]) -> None:
         """Take note of an epoch's results."""
+        if self._bar is not None:
+            self._advance(stats["num_samples"], stats)
+            self._bar.close()
+            self._bar = None
         step = self._job.num_steps
         scores = {
             name: value
@@ -72,15 +90,24 @@ class Watch:
 
     def close(self) -> None:
         """Write out what is left."""
+        if self._bar is not None:
+            self._bar.close()
         for writer in (self._train, self._validation):
             if writer is not None:
                 writer.close()
 
     def _after_update(self) -> None:
-        loss, rows = self._last_batch()
+        now = time.perf_counter()
+        if self._bar is not None and now - self._shown_at > _SHOW_SECONDS:
+            self._shown_at = now
+            meters = self._meters()
+            self._advance(meters.num_samples, meters.summary())
+        if self._trigger is None and self._train is None:
+            return
+        meters = self._meters()
+        loss, rows = meters.last.get("train_loss"), meters.last_samples
         if self._train is not None:
             step = self._job.num_steps
-            now = time.perf_counter()
             if loss is not None:
                 self._train.add_scalar("Loss", loss, step)
             rate = self._job.optimizers[0].param_groups[0].get("lr")
@@ -90,10 +117,18 @@ class Watch:
             self._last_time = now
         self._look(loss, epoch_finished=False)
 
-    def _last_batch(self) -> tuple[float | None, int]:
+    def _meters(self) -> Meters:
         positions = [one for one in self._job.positions()[0] if one is not None]
-        meters = Meters.merged([one.meters for one in positions])
-        return meters.last.get("train_loss"), meters.last_samples
+        return Meters.merged([one.meters for one in positions])
+
+    def _advance(self, num_samples: int, stats: dict[str, Any]) -> None:
+        shown = {
+            name: f"{value:.4g}"
+            for name, value in stats.items()
+            if isinstance(value, float) and not name.startswith("last_")
+        }
+        self._bar.set_postfix(shown, refresh=False)
+        self._bar.update(num_samples - self._bar.n)
 
     def _look(self, loss: float | None, *, epoch_finished: bool) -> None:
         if self._trigger is None or self._model_dir is None:

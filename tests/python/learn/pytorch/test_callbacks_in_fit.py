@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callbacks, triggers and summaries at work in a fit."""
 
+import numpy as np
 import pytest
 import torch
-from training import adam, assert_same, mlp, plain_loop, sgd, shards, weights_of
+from training import adam, arrays, assert_same, mlp, plain_loop, sgd, shards, weights_of
 
 from xshards.learn.metrics import MAE
 from xshards.learn.pytorch.callbacks import (
@@ -149,3 +150,26 @@ def test_summaries_have_every_update(make, tmp_path):
     measured = estimator.get_validation_summary("MAE")
     assert [step for step, _, _ in measured] == [7, 14]
     assert measured[-1][1] == pytest.approx(history[-1]["val_MAE"], rel=1e-6)
+
+
+class Negated(MainCallback):
+    def on_pred_forward(self, runner):
+        (x,) = runner.batch
+        runner.output = -runner.model(x)
+
+
+def test_a_main_callback_predicts(make):
+    estimator = make(mlp(), None)
+    x = arrays(20)["x"]
+    plain = estimator.predict(x, batch_size=8)
+    np.testing.assert_array_equal(
+        estimator.predict(x, batch_size=8, callbacks=[Negated()]), -plain
+    )
+
+
+def test_progress_is_shown_when_asked_for(make, capfd):
+    estimator = make(mlp(), use_tqdm=True)
+    estimator.fit(shards(), epochs=1, batch_size=1)
+    shown = capfd.readouterr().err
+    assert "epoch 1: 100 samples" in shown
+    assert "train_loss=" in shown
