@@ -386,3 +386,51 @@ def test_bigdls_names_of_optimizers_and_triggers(tmp_path):
     summary = names["TrainSummary"](str(tmp_path), "app")
     assert [row[:2] for row in summary.read_scalar("Loss")] == [[1, 0.5]]
     assert names["ValidationSummary"](tmp_path, "app").read_scalar("Loss") == []
+
+
+def test_bigdl_2s_callbacks(make_bigdl_2, tmp_path):
+    from bigdl.orca.data import XShards
+    from bigdl.orca.learn.pytorch import Estimator
+    from bigdl.orca.learn.pytorch.callbacks import Callback
+    from bigdl.orca.learn.pytorch.callbacks.model_checkpoint import ModelCheckpoint
+    from bigdl.orca.learn.pytorch.callbacks.tensorboard import TensorBoardCallback
+
+    from xshards.learn.summary import read_scalar
+
+    class Mark(Callback):
+        def after_run(self, runner):
+            if runner.rank == 0:
+                (tmp_path / "ran").write_text(str(runner.epochs))
+
+    x, y = rows()
+    shards = XShards.partition({"x": x, "y": y}, 4)
+    folder, board = tmp_path / "checkpoints", tmp_path / "board"
+    estimator = make_bigdl_2()
+    stats = estimator.fit(
+        shards,
+        epochs=4,
+        batch_size=16,
+        validation_data=shards,
+        callbacks=[
+            Mark(),
+            ModelCheckpoint(str(folder / "net-{epoch}"), interval=2),
+            TensorBoardCallback(str(board)),
+        ],
+    )
+    assert (tmp_path / "ran").read_text() == "4"
+    assert {path.name for path in folder.iterdir()} == {
+        "net-epoch=2.ckpt",
+        "net-epoch=4.ckpt",
+        "last.ckpt",
+    }
+    for name in ("train_loss", "val_loss", "val_MSE"):
+        found = read_scalar(board, name)
+        assert [row[0] for row in found] == [1, 2, 3, 4]
+        values = [each[name] for each in stats]
+        assert [row[1] for row in found] == pytest.approx(values, rel=1e-6)
+    last = Estimator.latest_checkpoint(str(folder))
+    assert last == str(folder / "last.ckpt")
+    other = make_bigdl_2()
+    other.load_checkpoint(last)
+    expected = estimator.get_model().state_dict()
+    torch.testing.assert_close(other.get_model().state_dict(), expected)
