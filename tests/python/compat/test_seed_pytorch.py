@@ -260,10 +260,17 @@ def test_the_bigdl_estimator_at_work(make, tmp_path):
     assert [len(shard["prediction"]) for shard in predicted] == [16] * 4
     found = np.concatenate([shard["prediction"] for shard in predicted])
     np.testing.assert_allclose(found, y, atol=0.1)
+    for data in (loader_creator({}), loader_creator):
+        np.testing.assert_allclose(estimator.predict(data), y, atol=0.1)
     weights = estimator.get_model().state_dict()
     other = make(model_dir=str(tmp_path))
     other.load_orca_checkpoint(str(tmp_path))
     torch.testing.assert_close(other.get_model().state_dict(), weights)
+    estimator.save(str(tmp_path / "model.pt"))
+    another = make(loss=None)
+    another.load(str(tmp_path / "model.pt"), torch.nn.MSELoss())
+    torch.testing.assert_close(another.get_model().state_dict(), weights)
+    assert another.evaluate(shards)["val_loss"] < 1e-3
 
 
 def test_the_horovod_estimator_at_work(make, tmp_path):
@@ -369,6 +376,22 @@ def test_mistakes_are_named(sc):
             module.Estimator()
     with pytest.raises(NotImplementedError, match="from_mmcv is not in XShards yet"):
         bigdl.orca.learn.pytorch.Estimator.from_mmcv(mmcv_runner_creator=None)
+
+
+def test_summaries_are_where_bigdl_has_them(make, tmp_path):
+    from bigdl.optim.optimizer import TrainSummary, ValidationSummary
+    from zoo.orca.learn.metrics import MSE
+
+    x, y = rows()
+    estimator = make()
+    estimator.set_tensorboard(str(tmp_path), "app")
+    estimator.fit((x, y), 2, 16, (x, y), [MSE()])
+    losses = TrainSummary(str(tmp_path), "app").read_scalar("Loss")
+    assert losses == estimator.get_train_summary("Loss")
+    assert [row[0] for row in losses] == list(range(1, 9))
+    measured = ValidationSummary(str(tmp_path), "app").read_scalar("MSE")
+    assert measured == estimator.get_validation_summary("MSE")
+    assert [row[0] for row in measured] == [4, 8]
 
 
 def test_bigdls_names_of_optimizers_and_triggers(tmp_path):
