@@ -261,10 +261,14 @@ class FrameMethods(Exports):
         if not names:
             msg = f"there is no numeric column to describe among {schema.names}"
             raise XShardsValueError(msg)
-        found = self._aggregate({name: list(_summary.MOMENTS) for name in names})
+        wanted = {name: list(_summary.MOMENTS) for name in names}
+        # The number of rows has the name that the count of a column "1" has.
+        if "1" not in names:
+            wanted["*"] = ["count"]
+        found = self._aggregate(wanted)
+        num_rows = int(found["count(1)"]) if "1" not in names else None
         columns = {name: _summary.moments(found, name) for name in names}
-        for name, column in columns.items():
-            column |= _summary.quartiles(self.select([name]), column)
+        _summary.quartiles(self, columns, num_rows, self._context.cores)
         return _summary.table(columns)
 
     def max_values(self, column: str) -> Any:

@@ -9,6 +9,7 @@ rounded on the way, so the result is exact.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,9 @@ import pyarrow as pa
 from xshards.expressions import Expression, col
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["quantiles"]
+__all__ = ["Extent", "quantiles"]
 
 #: Up to this many values are gathered at once.
 GATHERED_VALUES = 4_000_000
@@ -27,9 +28,19 @@ _BUCKETS = 4096
 _BUCKET = "__bucket__"
 
 
+@dataclass(frozen=True)
+class Extent:
+    """What is known of a column: its rows, its values, the least and the largest."""
+
+    num_rows: int | None
+    count: int
+    low: float
+    high: float
+
+
 def quantiles(
-    column: Any, wanted: Sequence[float], count: int, low: float, high: float
-) -> list[float]:
+    column: Any, wanted: Sequence[float], extent: Extent
+) -> Callable[[], list[float]]:
     """Find quantiles of the values of one column, as ``numpy.quantile`` does.
 
     Parameters
@@ -38,28 +49,41 @@ def quantiles(
         Shards with this one column.
     wanted
         Which quantiles, between 0 and 1.
-    count, low, high
-        How many values are there, the least and the largest.
+    extent
+        Of the column.
+
+    Returns
+    -------
+    callable
+        Gives them: all that is left to do is numpy's, on any thread.
     """
-    if count == 0:
-        return [math.nan] * len(wanted)
+    if extent.count == 0:
+        return lambda: [math.nan] * len(wanted)
     (name,) = column.columns
-    values = column.filter(col(name).notna()).with_column(
-        name, col(name).cast(pa.float64())
-    )
-    places = [(count - 1) * one for one in wanted]
-    spread = high - low
-    if count <= GATHERED_VALUES or spread == 0 or not math.isfinite(spread):
-        return _among(_gathered(values, name), places)
-    bucketed = values.with_column(_BUCKET, _bucket(name, low, spread))
+    values = _as_floats(column, name, extent)
+    places = [(extent.count - 1) * one for one in wanted]
+    spread = extent.high - extent.low
+    if extent.count <= GATHERED_VALUES or spread == 0 or not math.isfinite(spread):
+        gathered = _gathered(values, name)
+        return lambda: _among(gathered, places)
+    bucketed = values.with_column(_BUCKET, _bucket(name, extent.low, spread))
     return _select(bucketed, name, places)
+
+
+def _as_floats(column: Any, name: str, extent: Extent) -> Any:
+    """Give the values that are not missing as float64, without work if all are."""
+    if extent.num_rows != extent.count:
+        column = column.filter(col(name).notna())
+    if column.schema.field(name).type == pa.float64():
+        return column
+    return column.with_column(name, col(name).cast(pa.float64()))
 
 
 def _bucket(name: str, low: float, spread: float) -> Expression:
     return ((col(name) - low) * (_BUCKETS / spread)).call("floor").cast(pa.int64())
 
 
-def _select(bucketed: Any, name: str, places: list[float]) -> list[float]:
+def _select(bucketed: Any, name: str, places: list[float]) -> Callable[[], list[float]]:
     """Find the values at places in the order of all, between two where it is broken."""
     counts = bucketed.group_by(_BUCKET, {"*": "count"}).to_pandas()
     counts = counts.sort_values(_BUCKET)
@@ -67,16 +91,22 @@ def _select(bucketed: Any, name: str, places: list[float]) -> list[float]:
     ranks = _ranks(places)
     at = sorted(set(np.searchsorted(ends, ranks, side="right").tolist()))
     held = bucketed.filter(col(_BUCKET).isin(counts[_BUCKET].iloc[at].tolist()))
-    values = np.sort(_gathered(held, name))
+    gathered = _gathered(held, name)
     # What is gathered has gaps where buckets were left out: ranks move by their sizes.
     sizes = counts["count(1)"].to_numpy()
     starts = np.concatenate([[0], np.cumsum(sizes[at])])
-    found = {}
+    moved = {}
     for rank in ranks:
         position = int(np.searchsorted(ends, rank, side="right"))
         within = rank - (ends[position] - sizes[position])
-        found[rank] = float(values[starts[at.index(position)] + within])
-    return [_between(found, place) for place in places]
+        moved[rank] = int(starts[at.index(position)] + within)
+
+    def find() -> list[float]:
+        ordered = np.partition(gathered, sorted(set(moved.values())))
+        found = {rank: float(ordered[place]) for rank, place in moved.items()}
+        return [_between(found, place) for place in places]
+
+    return find
 
 
 def _between(found: dict[int, float], place: float) -> float:

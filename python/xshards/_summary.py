@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from xshards._quantiles import quantiles
+from xshards._quantiles import Extent, quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,12 +38,33 @@ def moments(found: Mapping[str, Any], name: str) -> dict[str, float]:
     }
 
 
-def quartiles(column: Any, known: Mapping[str, float]) -> dict[str, float]:
-    """Find the quartiles of shards of one column whose moments are known."""
-    count = int(known["count"])
+def quartiles(
+    shards: Any,
+    columns: Mapping[str, dict[str, float]],
+    num_rows: int | None,
+    cores: int,
+) -> None:
+    """Add the quartiles to columns whose moments are known.
+
+    What numpy does for a column runs beside what the engine does for the next ones, of
+    which no more are held than there are cores.
+    """
     wanted = list(_QUARTILES.values())
-    found = quantiles(column, wanted, count, known["min"], known["max"])
-    return dict(zip(_QUARTILES, found, strict=True))
+    running: deque[tuple[str, Future[list[float]]]] = deque()
+
+    def take() -> None:
+        name, found = running.popleft()
+        columns[name].update(zip(_QUARTILES, found.result(), strict=True))
+
+    with ThreadPoolExecutor(cores) as threads:
+        for name, known in columns.items():
+            extent = Extent(num_rows, int(known["count"]), known["min"], known["max"])
+            find = quantiles(shards.select([name]), wanted, extent)
+            running.append((name, threads.submit(find)))
+            if len(running) > cores:
+                take()
+        while running:
+            take()
 
 
 def table(columns: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:

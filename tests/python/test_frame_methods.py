@@ -159,6 +159,12 @@ def test_describe_of_nothing_and_one_row():
         assert_same(xs.from_pandas(df, 3).describe(), df.describe())
 
 
+def test_describe_of_columns_named_by_numbers():
+    df = pd.DataFrame({"1": [1.0, np.nan, 3.0], "2": [np.nan, 1.0, 2.0]})
+    for names in (["1", "2"], ["2"], ["2", "1"]):
+        assert_same(xs.from_pandas(df[names], 2).describe(), df[names].describe())
+
+
 def test_describe_takes_columns(shards, awkward):
     assert_same(shards.describe("i"), awkward[["i"]].describe())
     assert_same(shards.describe(["i8", "i"]), awkward[["i8", "i"]].describe())
