@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from xshards import _shard_tasks, _summary
 from xshards._arguments import as_names, require
+from xshards._categories import category_of, to_categories
 from xshards._exports import Exports
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, as_arrow_type, col, lit
@@ -206,21 +207,31 @@ class FrameMethods(Exports):
         Parameters
         ----------
         dtype : type or dict
-            The type for all columns, or types by column; see `Expression.cast`.
+            The type for all columns, or types by column; see `Expression.cast`. For
+            "category" all values are looked at first, to find the categories.
 
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
         >>> list(map(str, shards.astype({"a": "float32"}).dtypes))
         ['float32', 'int64']
+        >>> shards.astype({"b": "category"}).to_pandas()["b"].cat.categories
+        Index([3, 4], dtype='int64')
         """
         names = self.schema.names
         types = dtype if isinstance(dtype, Mapping) else dict.fromkeys(names, dtype)
         self._check_columns(types, names)
         result = self
+        categories = {}
         for name, wanted in types.items():
-            result = result.with_column(name, col(name).cast(as_arrow_type(wanted)))
-        return result
+            category = category_of(wanted, self.select([name]).unique)
+            if category is None:
+                result = result.with_column(name, col(name).cast(as_arrow_type(wanted)))
+            else:
+                categories[names.index(name)] = category
+        return (
+            result.transform_shard(to_categories, categories) if categories else result
+        )
 
     def describe(self, cols: str | Iterable[str] | None = None) -> pd.DataFrame:
         """Summarise numeric columns, as in pandas; quartiles are exact.

@@ -332,3 +332,22 @@ def test_to_polars(awkward, shards):
     assert isinstance(found, polars.DataFrame)
     assert found.columns == list(awkward.columns)
     assert found["s"].to_list() == [None if pd.isna(v) else v for v in awkward["s"]]
+
+
+@given(frames(min_rows=1), num_partitions)
+def test_categories_agree_with_pandas(df, count):
+    shards = xs.from_pandas(df, count)
+    for name in df.columns:
+        actual = shards.astype({name: "category"}).to_pandas()
+        assert_same(actual, df.astype({name: "category"}))
+
+
+def test_categories_that_are_given():
+    df = pd.DataFrame({"a": ["x", "y", None, "z"], "b": [1, 2, 3, 4]})
+    sizes = pd.CategoricalDtype(["z", "y", "q", "x"], ordered=True)
+    wanted = {"a": sizes, "b": "float32"}
+    actual = xs.from_pandas(df, 3).astype(wanted).to_pandas()
+    assert_same(actual, df.astype(wanted))
+    ordered = pd.CategoricalDtype(ordered=True)
+    actual = xs.from_pandas(df, 7).astype(ordered).to_pandas()
+    assert_same(actual, df.astype(ordered))
