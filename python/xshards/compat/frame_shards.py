@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from xshards.compat import aggregates
 from xshards.compat.errors import OrcaInputError, OrcaTypeError
-from xshards.compat.later import not_yet
 from xshards.compat.shard_base import DATA_FRAME, SERIES, ShardBase, frames_of
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd
+    from pyspark.sql import DataFrame as SparkDataFrame
 
     from xshards.shards import XShards
 
@@ -185,10 +185,19 @@ class FrameShards(ShardBase):
             return None
         return self._frames().get_schema()
 
-    def to_spark_df(self) -> NoReturn:
-        """Not there yet."""
-        name = "SparkXShards.to_spark_df"
-        raise not_yet(name, "Spark DataFrames")
+    def to_spark_df(self) -> SparkDataFrame:
+        """Give all rows to Spark, whose session is started unless there is one.
+
+        Needs pyspark and Java. Rows go through this process, as Arrow columns.
+        """
+        self._require(DATA_FRAME, "to_spark_df()", _FRAMES)
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError as error:
+            msg = "to_spark_df needs Spark: pip install pyspark, and a Java runtime"
+            raise OrcaInputError(msg) from error
+        session = SparkSession.builder.getOrCreate()
+        return session.createDataFrame(self._frames().to_arrow())
 
 
 def _checked_columns(cols: str | Sequence[str], frames: XShards) -> list[str]:

@@ -4,9 +4,12 @@
 import operator
 import shutil
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from xshards.compat.data import SparkXShards
 
 pyspark = pytest.importorskip("pyspark")
 pytestmark = [
@@ -87,3 +90,27 @@ def test_same_as_spark(spark, sc, name, data, count):
 def test_ranges_are_cut_as_spark_cuts_them(spark, sc, start, size, count):
     expected = spark.range(start, start + size, 1, count).glom().collect()
     assert sc.range(start, start + size, 1, count).glom().collect() == expected
+
+
+def test_frames_become_spark_frames(spark, sc):
+    whole = pd.DataFrame(
+        {
+            "i": range(7),
+            "f": [0.5, 1.5, -2.0, 3.25, 4.0, 5.0, 6.0],
+            "s": ["a", "", None, "Zürich", "日本", "b", "c"],
+            "t": pd.date_range("2024-01-01", periods=7, freq="h"),
+        }
+    )
+    # Two frames in a partition, and one that is empty.
+    parts = [whole.iloc[:3], whole.iloc[3:3], whole.iloc[3:5], whole.iloc[5:]]
+    given_to_spark = SparkXShards(sc.parallelize(parts, 2)).to_spark_df()
+    rows = [tuple(row) for row in given_to_spark.sort("i").collect()]
+    texts = [None if pd.isna(text) else text for text in whole["s"]]
+    times = [moment.to_pydatetime() for moment in whole["t"]]
+    assert rows == list(zip(whole["i"], whole["f"], texts, times, strict=True))
+    assert given_to_spark.dtypes == [
+        ("i", "bigint"),
+        ("f", "double"),
+        ("s", "string"),
+        ("t", "timestamp"),
+    ]

@@ -2,6 +2,7 @@
 """SparkXShards: methods, errors and the caching contract of Orca."""
 
 import operator
+import sys
 
 import numpy as np
 import pandas as pd
@@ -508,9 +509,16 @@ def test_empty_frames_are_elements(frames):
     assert len(nothing.transform_shard(lambda df: df.assign(n=1)).collect()) == 2
 
 
-def test_spark_frames_come_later(frames):
-    with pytest.raises(NotImplementedError, match="to_spark_df is not in XShards yet"):
+def test_spark_frames_need_spark(frames, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(RuntimeError, match="needs Spark: pip install pyspark"):
         frames.to_spark_df()
+
+
+def test_only_frames_become_spark_frames(sc):
+    arrays = XShards.partition(np.arange(4))
+    with pytest.raises(TypeError, match="to_spark_df"):
+        arrays.to_spark_df()
 
 
 def test_transformers(frames, whole):
