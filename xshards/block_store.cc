@@ -76,7 +76,7 @@ BlockStore::BlockStore(StorageEnvironment environment, bool spillable)
 std::shared_ptr<BlockStore> BlockStore::FromBatches(arrow::RecordBatchVector batches) {
   auto store = std::shared_ptr<BlockStore>(
       new BlockStore(StorageEnvironment{}, /*spillable=*/false));
-  for (auto& batch : batches) store->blocks_.push_back(HeapBlock(0, std::move(batch)));
+  for (auto& batch : batches) store->Add(HeapBlock(0, std::move(batch)));
   return store;
 }
 
@@ -84,7 +84,7 @@ std::shared_ptr<BlockStore> BlockStore::FromBlocks(std::vector<Block> blocks,
                                                    StorageEnvironment environment,
                                                    bool spillable) {
   auto store = std::shared_ptr<BlockStore>(new BlockStore(environment, spillable));
-  store->blocks_ = std::move(blocks);
+  for (auto& block : blocks) store->Add(std::move(block));
   if (spillable) environment.budget->Register(store);
   return store;
 }
@@ -92,6 +92,17 @@ std::shared_ptr<BlockStore> BlockStore::FromBlocks(std::vector<Block> blocks,
 std::vector<BlockStore::Block> BlockStore::blocks() const {
   std::lock_guard lock(mutex_);
   return blocks_;
+}
+
+BlockStore::Block BlockStore::block(size_t index) const {
+  std::lock_guard lock(mutex_);
+  return blocks_.at(index);
+}
+
+void BlockStore::Add(Block block) {
+  if (block.on_heap()) ++num_on_heap_;
+  std::lock_guard lock(mutex_);
+  blocks_.push_back(std::move(block));
 }
 
 size_t BlockStore::num_blocks() const {
@@ -118,11 +129,7 @@ int64_t BlockStore::num_bytes() const {
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> BlockStore::ReadBlock(
     size_t index) const {
-  Block block;
-  {
-    std::lock_guard lock(mutex_);
-    block = blocks_.at(index);
-  }
+  const Block block = this->block(index);
   if (block.batch != nullptr) return block.batch;
   arrow::MemoryPool* pool = environment_.budget != nullptr ? environment_.budget->pool()
                                                            : arrow::default_memory_pool();
@@ -135,35 +142,48 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> BlockStore::ReadBlock(
 
 arrow::Result<int64_t> BlockStore::Spill() {
   if (!spillable_) return 0;
-  return MoveBlocks(*environment_.segments, SegmentKind::kDisk);
+  return MoveBlocks(
+      *environment_.segments, SegmentKind::kDisk, [this](const Block& block) {
+        // In a worker a reference costs nothing: the segment is its parent's.
+        const bool free = environment_.inputs != nullptr && block.all_references();
+        return !block.on_disk() && !free;
+      });
 }
 
 arrow::Status BlockStore::Share(SegmentPool& segments) {
-  return MoveBlocks(segments, SegmentKind::kMemory).status();
+  if (num_on_heap_ == 0) return arrow::Status::OK();
+  return MoveBlocks(segments, SegmentKind::kMemory,
+                    [](const Block& block) { return block.on_heap(); })
+      .status();
 }
 
-arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind) {
+arrow::Status BlockStore::Consolidate(SegmentPool& segments) {
+  if (!segments.WouldShare(num_bytes())) return arrow::Status::OK();
+  return MoveBlocks(segments, SegmentKind::kMemory,
+                    [](const Block& block) {
+                      return block.segment != nullptr && !block.on_disk() &&
+                             !block.segment->has_many_stores();
+                    })
+      .status();
+}
+
+template <typename Moves>
+arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind,
+                                              const Moves& moves) {
   std::lock_guard one_mover(moving_);
   // A store that is spilled again and again, as it grows, keeps to one file.
   std::shared_ptr<Segment> target =
       kind == SegmentKind::kDisk ? DiskSegment(blocks()) : nullptr;
   int64_t moved = 0;
   for (size_t i = 0, count = num_blocks(); i < count; ++i) {
-    Block block;
-    {
-      std::lock_guard lock(mutex_);
-      block = blocks_[i];
-    }
-    // In a worker a reference costs nothing: the segment is its parent's.
-    const bool free = environment_.inputs != nullptr && block.all_references();
-    const bool moves =
-        kind == SegmentKind::kDisk ? !block.on_disk() && !free : block.on_heap();
-    if (!moves) continue;
+    const Block block = this->block(i);
+    if (!moves(block)) continue;
     if (target == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(target, segments.Create(kind, num_bytes()));
+      ARROW_ASSIGN_OR_RAISE(target, segments.ForStore(kind, num_bytes()));
     }
     ARROW_ASSIGN_OR_RAISE(auto batch, ReadBlock(i));
     ARROW_ASSIGN_OR_RAISE(auto range, target->Append(*batch));
+    if (block.on_heap()) --num_on_heap_;
     std::lock_guard lock(mutex_);
     moved += block.num_bytes;
     blocks_[i].segment = target;
@@ -190,10 +210,7 @@ arrow::Status BlockWriter::Append(int32_t destination,
   if (storage_ != Storage::kHeap) {
     ARROW_RETURN_NOT_OK(Place(block));
   }
-  {
-    std::lock_guard lock(store_->mutex_);
-    store_->blocks_.push_back(std::move(block));
-  }
+  store_->Add(std::move(block));
   // Nothing colder is left to give back: then it is this output that does not fit.
   if (environment_.budget != nullptr && environment_.budget->over_high_mark()) {
     ARROW_RETURN_NOT_OK(store_->Spill());
@@ -254,8 +271,8 @@ arrow::Result<std::shared_ptr<Segment>> BlockWriter::OwnSegment(bool on_disk,
   if (segment == nullptr) {
     ARROW_ASSIGN_OR_RAISE(
         segment,
-        environment_.segments->Create(on_disk ? SegmentKind::kDisk : SegmentKind::kMemory,
-                                      expected_bytes));
+        environment_.segments->ForStore(
+            on_disk ? SegmentKind::kDisk : SegmentKind::kMemory, expected_bytes));
   }
   return segment;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,7 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
   /// The blocks' index; `batch` may be stale by the time it is used, so read blocks with
   /// ReadBlock.
   std::vector<Block> blocks() const;
+  Block block(size_t index) const;
   size_t num_blocks() const;
   Storage storage() const;
   int64_t num_bytes() const;
@@ -81,17 +83,25 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
   arrow::Result<int64_t> Spill() override;
   /// Move heap blocks to a memory segment, so that another process can read them.
   arrow::Status Share(SegmentPool& segments);
+  /// Move a store of few bytes out of the segments it has for itself, if so many are open
+  /// that it should share one (see SegmentPool::ForStore).
+  arrow::Status Consolidate(SegmentPool& segments);
 
  private:
   friend class BlockWriter;
   BlockStore(StorageEnvironment environment, bool spillable);
-  arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind);
+  /// Write blocks that `moves` chooses to a segment of a kind; returns their bytes.
+  template <typename Moves>
+  arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind,
+                                    const Moves& moves);
+  void Add(Block block);
 
   const StorageEnvironment environment_;
   const bool spillable_;
   std::mutex moving_;  // held while heap blocks are written out; taken before mutex_
-  mutable std::mutex mutex_;  // guards blocks_
+  mutable std::mutex mutex_;  // guards blocks_, which only grow until the store is done
   std::vector<Block> blocks_;
+  std::atomic<size_t> num_on_heap_{0};
 };
 
 /// Writes a fragment's output. Used by one thread; Finish() publishes it whole.

@@ -498,8 +498,7 @@ arrow::Result<Executor::Trees> Executor::Partitioned(const Trees& trees,
 
 arrow::Result<Executor::Trees> Executor::ReadPartitions(
     const std::vector<std::shared_ptr<BlockStore>>& stores, const SinkSpec& sink) {
-  std::vector<Partition> partitions;
-  for (int32_t i = 0; i < sink.num_partitions; ++i) partitions.emplace_back(stores, i);
+  auto partitions = Partition::ForAll(stores, sink.num_partitions);
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
   if (schema == nullptr) return ToTrees(partitions, schema);
   // A partition that got no row is an empty table, not nothing.

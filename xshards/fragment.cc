@@ -268,9 +268,9 @@ arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
   }
   encoder.bytes().Put(result.whole != nullptr);
   if (result.whole != nullptr) {
-    ARROW_RETURN_NOT_OK(encoder.Put(*result.whole, /*destination=*/-1));
+    ARROW_RETURN_NOT_OK(encoder.Put(*result.whole));
   }
-  ARROW_RETURN_NOT_OK(encoder.Put(*result.store, /*destination=*/-1));
+  ARROW_RETURN_NOT_OK(encoder.Put(*result.store));
   auto encoded = Finish(encoder);
   encoded.num_known = known.size();
   return encoded;

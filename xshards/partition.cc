@@ -15,46 +15,53 @@ namespace {
 /// spilled partition's is in memory.
 class PartitionStream final : public BatchStream {
  public:
-  PartitionStream(std::vector<std::shared_ptr<BlockStore>> stores, int32_t destination,
+  PartitionStream(std::vector<Partition::BlockPlace> blocks,
                   std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool)
-      : stores_(std::move(stores)),
-        destination_(destination),
-        schema_(std::move(schema)),
-        pool_(pool) {}
+      : blocks_(std::move(blocks)), schema_(std::move(schema)), pool_(pool) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    for (; store_ < stores_.size(); ++store_, block_ = 0) {
-      if (block_ == 0) blocks_ = stores_[store_]->blocks();
-      while (block_ < blocks_.size()) {
-        const size_t index = block_++;
-        if (blocks_[index].destination != destination_) continue;
-        blocks_[index].batch = nullptr;  // not held longer than the consumer does
-        ARROW_ASSIGN_OR_RAISE(auto batch, stores_[store_]->ReadBlock(index));
-        if (schema_ == nullptr || KindOf(*batch->schema()) != PayloadKind::kTable) {
-          return batch;
-        }
-        return Conform(std::move(batch), schema_, pool_);
-      }
+    if (next_ == blocks_.size()) return nullptr;
+    const auto& [store, index] = blocks_[next_++];
+    ARROW_ASSIGN_OR_RAISE(auto batch, store->ReadBlock(index));
+    if (schema_ == nullptr || KindOf(*batch->schema()) != PayloadKind::kTable) {
+      return batch;
     }
-    return nullptr;
+    return Conform(std::move(batch), schema_, pool_);
   }
 
  private:
-  std::vector<std::shared_ptr<BlockStore>> stores_;
-  int32_t destination_;
+  const std::vector<Partition::BlockPlace> blocks_;
   std::shared_ptr<arrow::Schema> schema_;
   arrow::MemoryPool* pool_;
-  size_t store_ = 0;
-  size_t block_ = 0;
-  std::vector<BlockStore::Block> blocks_;
+  size_t next_ = 0;
 };
 
 }  // namespace
 
-Partition::Partition(std::vector<std::shared_ptr<BlockStore>> stores, int32_t destination)
-    : stores_(std::move(stores)), destination_(destination) {}
+Partition::Partition(const Stores& stores, int32_t destination)
+    : destination_(destination) {
+  for (const auto& store : stores) {
+    for (size_t i = 0, count = store->num_blocks(); i < count; ++i) {
+      if (store->block(i).destination == destination) blocks_.push_back({store, i});
+    }
+  }
+}
+
+std::vector<Partition> Partition::ForAll(const Stores& stores, int32_t num_destinations) {
+  std::vector<Partition> partitions(static_cast<size_t>(num_destinations));
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    partitions[i].destination_ = static_cast<int32_t>(i);
+  }
+  for (const auto& store : stores) {
+    for (size_t i = 0, count = store->num_blocks(); i < count; ++i) {
+      const auto destination = static_cast<size_t>(store->block(i).destination);
+      partitions[destination].blocks_.push_back({store, i});
+    }
+  }
+  return partitions;
+}
 
 Partition Partition::FromPayload(const Payload& payload) {
   auto batches = payload.batches();
@@ -67,57 +74,45 @@ Partition Partition::FromPayload(const Payload& payload) {
 
 int64_t Partition::num_rows() const {
   int64_t rows = 0;
-  for (const auto& store : stores_) {
-    for (const auto& block : store->blocks()) {
-      if (block.destination == destination_) rows += block.num_rows;
-    }
-  }
+  for (const auto& [store, index] : blocks_) rows += store->block(index).num_rows;
   return rows;
 }
 
 int64_t Partition::num_bytes() const {
   int64_t bytes = 0;
-  for (const auto& store : stores_) {
-    for (const auto& block : store->blocks()) {
-      if (block.destination == destination_) bytes += block.num_bytes;
-    }
-  }
+  for (const auto& [store, index] : blocks_) bytes += store->block(index).num_bytes;
   return bytes;
 }
 
 int64_t Partition::num_shards() const {
   int64_t others = 0;
   bool table = false;
-  for (const auto& store : stores_) {
-    for (const auto& block : store->blocks()) {
-      if (block.destination != destination_) continue;
-      const bool rows = KindOf(*block.schema) == PayloadKind::kTable;
-      table |= rows;
-      others += rows ? 0 : 1;
-    }
+  for (const auto& [store, index] : blocks_) {
+    const bool rows = KindOf(*store->block(index).schema) == PayloadKind::kTable;
+    table |= rows;
+    others += rows ? 0 : 1;
   }
   return others + (table ? 1 : 0);
 }
 
 Storage Partition::storage() const {
   auto storage = Storage::kHeap;
-  for (const auto& store : stores_) storage = std::max(storage, store->storage());
+  for (const auto& [store, index] : blocks_) {
+    const auto block = store->block(index);
+    if (block.on_disk()) return Storage::kFile;
+    if (!block.on_heap()) storage = Storage::kShared;
+  }
   return storage;
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> Partition::schema() const {
-  for (const auto& store : stores_) {
-    for (const auto& block : store->blocks()) {
-      if (block.destination == destination_) return block.schema;
-    }
-  }
-  return nullptr;
+  if (blocks_.empty()) return nullptr;
+  return blocks_[0].store->block(blocks_[0].index).schema;
 }
 
 arrow::Result<std::unique_ptr<BatchStream>> Partition::Open(
     std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool) const {
-  return std::make_unique<PartitionStream>(stores_, destination_, std::move(schema),
-                                           pool);
+  return std::make_unique<PartitionStream>(blocks_, std::move(schema), pool);
 }
 
 arrow::Result<std::vector<Payload>> Partition::Load() const {
@@ -144,12 +139,8 @@ arrow::Result<std::vector<Payload>> Partition::Load() const {
 std::set<PayloadKind> KindsOf(const std::vector<Partition>& partitions) {
   std::set<PayloadKind> kinds;
   for (const Partition& partition : partitions) {
-    for (const auto& store : partition.stores()) {
-      for (const auto& block : store->blocks()) {
-        if (block.destination == partition.destination()) {
-          kinds.insert(KindOf(*block.schema));
-        }
-      }
+    for (const auto& [store, index] : partition.blocks()) {
+      kinds.insert(KindOf(*store->block(index).schema));
     }
   }
   return kinds;
@@ -159,16 +150,14 @@ arrow::Result<std::shared_ptr<arrow::Schema>> UnifySchemas(
     const std::vector<Partition>& partitions) {
   std::shared_ptr<arrow::Schema> unified;
   for (const Partition& partition : partitions) {
-    for (const auto& store : partition.stores()) {
-      for (const auto& block : store->blocks()) {
-        if (block.destination != partition.destination()) continue;
-        if (block.schema == nullptr || block.schema == unified) continue;
-        if (KindOf(*block.schema) != PayloadKind::kTable) continue;
-        if (unified == nullptr) {
-          unified = block.schema;
-        } else {
-          ARROW_ASSIGN_OR_RAISE(unified, Unify(unified, block.schema));
-        }
+    for (const auto& [store, index] : partition.blocks()) {
+      const auto schema = store->block(index).schema;
+      if (schema == nullptr || schema == unified) continue;
+      if (KindOf(*schema) != PayloadKind::kTable) continue;
+      if (unified == nullptr) {
+        unified = schema;
+      } else {
+        ARROW_ASSIGN_OR_RAISE(unified, Unify(unified, schema));
       }
     }
   }

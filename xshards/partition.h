@@ -21,13 +21,22 @@ namespace xshards {
 /// for j of every producer's store. A cheap handle: copies share the stores. Immutable.
 class XSHARDS_EXPORT Partition {
  public:
+  using Stores = std::vector<std::shared_ptr<BlockStore>>;
+  /// A block of a store that is finished.
+  struct BlockPlace {
+    std::shared_ptr<BlockStore> store;
+    size_t index = 0;
+  };
+
   Partition() = default;
-  Partition(std::vector<std::shared_ptr<BlockStore>> stores, int32_t destination);
+  Partition(const Stores& stores, int32_t destination);
+  /// The partitions for destinations 0..n-1, in one pass over the blocks.
+  static std::vector<Partition> ForAll(const Stores& stores, int32_t num_destinations);
 
   /// Wrap a payload in memory. An empty Table keeps its schema.
   static Partition FromPayload(const Payload& payload);
 
-  const std::vector<std::shared_ptr<BlockStore>>& stores() const { return stores_; }
+  const std::vector<BlockPlace>& blocks() const { return blocks_; }
   int32_t destination() const { return destination_; }
   int64_t num_rows() const;
   int64_t num_bytes() const;
@@ -47,7 +56,7 @@ class XSHARDS_EXPORT Partition {
   arrow::Result<std::vector<Payload>> Load() const;
 
  private:
-  std::vector<std::shared_ptr<BlockStore>> stores_;
+  std::vector<BlockPlace> blocks_;  // those of a store are neighbours
   int32_t destination_ = 0;
 };
 

@@ -27,8 +27,10 @@ class PlanEncoder {
 
   arrow::Status Put(const PlanNode& plan);
   arrow::Status Put(const SinkSpec& sink);
-  /// The blocks for one destination of a store, or all (-1).
-  arrow::Status Put(BlockStore& store, int32_t destination);
+  /// All blocks of a store that is in segments.
+  arrow::Status Put(const BlockStore& store);
+  /// Some blocks of a store.
+  arrow::Status Put(BlockStore& store, std::span<const Partition::BlockPlace> some);
 
   ByteWriter& bytes() { return bytes_; }
   const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
@@ -37,6 +39,7 @@ class PlanEncoder {
   }
 
  private:
+  arrow::Status PutBlocks(const std::vector<BlockStore::Block>& blocks);
   arrow::Status PutSchema(const std::shared_ptr<arrow::Schema>& schema);
   arrow::Status PutExpression(const Expression& expression);
   arrow::Status PutSortKeys(const std::vector<SortKey>& keys);

@@ -10,6 +10,26 @@
 
 namespace xshards {
 
+namespace {
+
+using Places = std::span<const Partition::BlockPlace>;
+
+/// Cut the blocks of a partition where the next store begins.
+std::vector<Places> CutByStore(Places blocks) {
+  std::vector<Places> cut;
+  while (!blocks.empty()) {
+    const auto end = std::find_if(blocks.begin(), blocks.end(), [&](const auto& place) {
+      return place.store != blocks.front().store;
+    });
+    const auto count = static_cast<size_t>(end - blocks.begin());
+    cut.push_back(blocks.first(count));
+    blocks = blocks.subspan(count);
+  }
+  return cut;
+}
+
+}  // namespace
+
 arrow::Status PlanEncoder::Put(const PlanNode& plan) {
   bytes_.Put(plan.kind());
   ARROW_RETURN_NOT_OK(
@@ -46,15 +66,21 @@ arrow::Status PlanEncoder::Put(const SinkSpec& sink) {
   return arrow::Status::OK();
 }
 
-arrow::Status PlanEncoder::Put(BlockStore& store, int32_t destination) {
+arrow::Status PlanEncoder::Put(const BlockStore& store) {
+  return PutBlocks(store.blocks());
+}
+
+arrow::Status PlanEncoder::Put(BlockStore& store, Places some) {
   // Without a pool to move heap data to, all of it is in segments already.
   if (environment_.segments != nullptr) {
     ARROW_RETURN_NOT_OK(store.Share(*environment_.segments));
   }
   std::vector<BlockStore::Block> blocks;
-  for (auto& block : store.blocks()) {
-    if (destination < 0 || block.destination == destination) blocks.push_back(block);
-  }
+  for (const auto& place : some) blocks.push_back(store.block(place.index));
+  return PutBlocks(blocks);
+}
+
+arrow::Status PlanEncoder::PutBlocks(const std::vector<BlockStore::Block>& blocks) {
   std::vector<std::shared_ptr<arrow::Schema>> schemas;
   for (const auto& block : blocks) {
     if (std::find(schemas.begin(), schemas.end(), block.schema) == schemas.end()) {
@@ -153,9 +179,10 @@ arrow::Status PlanEncoder::PutNode(const LiteralNode& node) {
   bytes_.Put(static_cast<int64_t>(node.partitions.size()));
   for (const auto& partition : node.partitions) {
     bytes_.Put(partition.destination());
-    bytes_.Put(static_cast<int64_t>(partition.stores().size()));
-    for (const auto& store : partition.stores()) {
-      ARROW_RETURN_NOT_OK(Put(*store, partition.destination()));
+    const auto by_store = CutByStore(partition.blocks());
+    bytes_.Put(static_cast<int64_t>(by_store.size()));
+    for (const auto& blocks : by_store) {
+      ARROW_RETURN_NOT_OK(Put(*blocks.front().store, blocks));
     }
   }
   return arrow::Status::OK();

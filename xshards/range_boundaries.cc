@@ -68,15 +68,10 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
     const std::vector<Partition>& partitions, const SortNode& sort,
     const std::shared_ptr<arrow::Schema>& schema, int num_ranges,
     arrow::MemoryPool* pool) {
-  std::vector<std::pair<std::shared_ptr<BlockStore>, size_t>> blocks;
+  std::vector<Partition::BlockPlace> blocks;
   for (const auto& partition : partitions) {
-    for (const auto& store : partition.stores()) {
-      const auto index = store->blocks();
-      for (size_t i = 0; i < index.size(); ++i) {
-        if (index[i].destination == partition.destination() && index[i].num_rows > 0) {
-          blocks.emplace_back(store, i);
-        }
-      }
+    for (const auto& place : partition.blocks()) {
+      if (place.store->block(place.index).num_rows > 0) blocks.push_back(place);
     }
   }
   arrow::FieldVector fields;
@@ -86,7 +81,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundaries(
   arrow::RecordBatchVector samples;
   const size_t step = std::max<size_t>(1, blocks.size() / kMaxSampledBlocks);
   for (size_t i = 0; i < blocks.size(); i += step) {
-    ARROW_ASSIGN_OR_RAISE(auto batch, blocks[i].first->ReadBlock(blocks[i].second));
+    ARROW_ASSIGN_OR_RAISE(auto batch, blocks[i].store->ReadBlock(blocks[i].index));
     ARROW_ASSIGN_OR_RAISE(auto keys, Conform(std::move(batch), key_schema, pool));
     ARROW_ASSIGN_OR_RAISE(
         keys, TakeRows(keys, EvenlySpaced(keys->num_rows(), kRowsPerBlock), &context));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/segment.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <span>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@
 #include <arrow/util/io_util.h>
 
 #include "xshards/segment_pool.h"
+#include "xshards/stream_copy.h"
+#include "xshards/warm_mappings.h"
 
 namespace xshards {
 
@@ -36,13 +40,22 @@ class MappedBuffer final : public arrow::Buffer {
   std::shared_ptr<Segment> segment_;
 };
 
-/// Writes at a position of a descriptor.
+/// Writes at a position of a descriptor; to `mapped`, its first bytes, as far as they go.
 class PositionedOutput final : public arrow::io::OutputStream {
  public:
-  PositionedOutput(int fd, int64_t position) : fd_(fd), position_(position) {}
+  PositionedOutput(int fd, int64_t position, std::span<uint8_t> mapped)
+      : fd_(fd), position_(position), mapped_(mapped) {}
 
   arrow::Status Write(const void* data, int64_t num_bytes) override {
     const auto* bytes = static_cast<const uint8_t*>(data);
+    const int64_t num_mapped =
+        std::clamp<int64_t>(std::ssize(mapped_) - position_, 0, num_bytes);
+    if (num_mapped > 0) {
+      StreamCopy(mapped_.data() + position_, bytes, static_cast<size_t>(num_mapped));
+      bytes += num_mapped;
+      num_bytes -= num_mapped;
+      position_ += num_mapped;
+    }
     while (num_bytes > 0) {
       ssize_t written = pwrite(fd_, bytes, static_cast<size_t>(num_bytes), position_);
       if (written < 0 && errno == EINTR) continue;
@@ -67,6 +80,7 @@ class PositionedOutput final : public arrow::io::OutputStream {
  private:
   const int fd_;
   int64_t position_;
+  const std::span<uint8_t> mapped_;
   bool closed_ = false;
 };
 
@@ -99,14 +113,27 @@ arrow::Status ReadFully(int fd, int64_t offset, int64_t length, uint8_t* out) {
 
 Segment::Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
                  MemoryBudget* budget)
-    : kind_(kind), fd_(fd), size_(size), pool_(pool), budget_(budget) {}
+    : kind_(kind), fd_(fd), size_(size), pool_(pool), budget_(budget) {
+  if (pool_ != nullptr) pool_->CountOpen(1);
+}
 
 Segment::~Segment() {
-  const bool recycled = pool_ != nullptr && kind_ == SegmentKind::kMemory && lent_ == 0 &&
-                        pool_->Recycle(fd_, accounted_);
-  if (recycled) return;  // its pages stay, and stay counted
-  close(fd_);
-  if (budget_ != nullptr) budget_->Add(-accounted_);
+  if (pool_ == nullptr) {
+    close(fd_);
+    if (budget_ != nullptr) budget_->Add(-accounted_);
+    return;
+  }
+  pool_->CountOpen(-1);
+  const SegmentPool::Idle own{.fd = fd_, .num_bytes = accounted_, .writer = writer_};
+  // Pages of what is recycled stay, and stay counted.
+  if (kind_ == SegmentKind::kMemory && lent_ == 0 && pool_->Recycle(own)) return;
+  // Nobody reads what was not written, whoever has it.
+  pool_->Close(own, /*unseen=*/lent_ == 0 || size() == 0);
+}
+
+void Segment::LendBlank(int64_t writer) {
+  writer_ = writer;
+  Lend();
 }
 
 arrow::Result<std::shared_ptr<Segment>> Segment::Adopt(SegmentKind kind, int fd,
@@ -134,27 +161,34 @@ void Segment::AccountUpTo(int64_t size) {
   accounted_ = size;
 }
 
-arrow::Result<Segment::Range> Segment::Append(const arrow::RecordBatch& batch) {
+template <typename Write>
+arrow::Result<Segment::Range> Segment::AppendWith(const Write& write) {
+  std::lock_guard lock(appending_);
   const int64_t begin = AlignUp(size());
-  PositionedOutput output(fd_, begin);
-  auto options = arrow::ipc::IpcWriteOptions::Defaults();
-  options.alignment = kAlignment;
-  options.use_threads = false;
-  ARROW_ASSIGN_OR_RAISE(auto writer,
-                        arrow::ipc::MakeStreamWriter(&output, batch.schema(), options));
-  ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(batch));
-  ARROW_RETURN_NOT_OK(writer->Close());
+  PositionedOutput output(fd_, begin,
+                          warm_ == nullptr ? std::span<uint8_t>() : warm_->Map(*this));
+  ARROW_RETURN_NOT_OK(write(&output));
   ARROW_ASSIGN_OR_RAISE(int64_t end, output.Tell());
   Grow(begin, end);
   return Range{.offset = begin, .length = end - begin};
 }
 
+arrow::Result<Segment::Range> Segment::Append(const arrow::RecordBatch& batch) {
+  auto options = arrow::ipc::IpcWriteOptions::Defaults();
+  options.alignment = kAlignment;
+  options.use_threads = false;
+  return AppendWith([&](arrow::io::OutputStream* output) -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto writer,
+                          arrow::ipc::MakeStreamWriter(output, batch.schema(), options));
+    ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(batch));
+    return writer->Close();
+  });
+}
+
 arrow::Result<Segment::Range> Segment::Append(const arrow::Buffer& bytes) {
-  const int64_t begin = AlignUp(size());
-  PositionedOutput output(fd_, begin);
-  ARROW_RETURN_NOT_OK(output.Write(bytes.data(), bytes.size()));
-  Grow(begin, begin + bytes.size());
-  return Range{.offset = begin, .length = bytes.size()};
+  return AppendWith([&](arrow::io::OutputStream* output) {
+    return output->Write(bytes.data(), bytes.size());
+  });
 }
 
 void Segment::Grow(int64_t begin, int64_t end) {
@@ -167,7 +201,8 @@ void Segment::Grow(int64_t begin, int64_t end) {
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
     const std::shared_ptr<Segment>& segment) {
-  const int64_t size = segment->size();
+  // One that still grows is mapped as far as it will, so that once is enough.
+  const int64_t size = std::max(segment->size(), segment->capacity_);
   std::lock_guard lock(segment->mutex_);
   auto mapping = segment->mapping_.lock();
   if (mapping != nullptr && mapping->size() >= size) return mapping;

@@ -51,7 +51,7 @@ class XSHARDS_EXPORT Segment {
     int64_t length = 0;
   };
 
-  /// Write a batch as an Arrow IPC stream at the end.
+  /// Write a batch as an Arrow IPC stream at the end. Appending is thread-safe.
   arrow::Result<Range> Append(const arrow::RecordBatch& batch);
 
   /// Write bytes as they are at the end.
@@ -70,17 +70,26 @@ class XSHARDS_EXPORT Segment {
   /// was lent, its pages are not reused.
   void Lend() { ++lent_; }
   void TakeBack() { --lent_; }
+  /// Lend it empty, to be written by a process that may keep its pages mapped for the
+  /// next time (see WarmMappings).
+  void LendBlank(int64_t writer);
+  /// Append through mappings of the pages that are there already; they outlive it.
+  void WriteThrough(WarmMappings* mappings) { warm_ = mappings; }
   /// Say how far another process has written a segment that it was lent empty.
   void SetWritten(int64_t size);
   /// Count what is appended from now on in a budget.
   void CountIn(MemoryBudget* budget) { budget_ = budget; }
   /// The bytes that can be written without asking the system for pages.
   int64_t num_warm_bytes() const;
+  /// True if several stores append to it, see SegmentPool::ForStore.
+  bool has_many_stores() const { return capacity_ > 0; }
 
  private:
   friend class SegmentPool;
   Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
           MemoryBudget* budget);
+  template <typename Write>
+  arrow::Result<Range> AppendWith(const Write& write);
   void Grow(int64_t begin, int64_t end);
   /// Count pages of memory up to `size`; warm pages of a recycled memfd count already.
   void AccountUpTo(int64_t size);
@@ -93,7 +102,11 @@ class XSHARDS_EXPORT Segment {
   MemoryBudget* budget_;      // may be null
   int64_t accounted_ = 0;     // bytes counted in budget_: the pages the memfd has
   std::atomic<int> lent_{0};  // how many other processes may have it mapped
-  std::mutex mutex_;          // guards mapping_
+  int64_t writer_ = 0;        // a process that may keep it mapped to write to; or 0
+  int64_t capacity_ = 0;      // if it has many stores: how far it grows, about
+  WarmMappings* warm_ = nullptr;
+  std::mutex appending_;  // held by who appends
+  std::mutex mutex_;      // guards mapping_
   std::weak_ptr<arrow::Buffer> mapping_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -20,6 +21,13 @@ constexpr int64_t kSmall = 1LL << 20;
 // segments.
 constexpr int64_t kWorthKeeping = 64LL << 10;
 constexpr size_t kMaxIdle = 256;
+// From so many open segments on, stores of so few bytes share one; see ForStore.
+constexpr int kMany = 64;
+constexpr int64_t kFewBytes = 64LL << 10;
+constexpr int kTooMany = 256;
+constexpr int64_t kModestBytes = 1LL << 20;
+// How far a shared one grows: as far as one store may keep it for itself.
+constexpr int64_t kSharedCapacity = 16LL << 20;
 
 /// True if warm pages are not so many more than expected that most would lie idle under
 /// data that lives on.
@@ -56,7 +64,8 @@ SegmentPool::SegmentPool(std::string spill_directory, MemoryBudget* budget,
                          int64_t max_idle_bytes)
     : spill_directory_(std::move(spill_directory)),
       budget_(budget),
-      max_idle_bytes_(max_idle_bytes) {
+      max_idle_bytes_(max_idle_bytes),
+      owner_(getpid()) {
   if (budget_ != nullptr) budget_->SetReclaim([this] { return ReleaseIdle(); });
 }
 
@@ -88,20 +97,39 @@ arrow::Result<std::shared_ptr<Segment>> SegmentPool::Create(SegmentKind kind,
   return std::shared_ptr<Segment>(new Segment(kind, fd, 0, this, budget_));
 }
 
-std::shared_ptr<Segment> SegmentPool::TakeIdle(int64_t expected_bytes) {
+bool SegmentPool::WouldShare(int64_t num_bytes) const {
+  const int open = num_open_.load(std::memory_order_relaxed);
+  return open >= kMany && num_bytes <= (open >= kTooMany ? kModestBytes : kFewBytes);
+}
+
+arrow::Result<std::shared_ptr<Segment>> SegmentPool::ForStore(SegmentKind kind,
+                                                              int64_t num_bytes) {
+  if (!WouldShare(num_bytes)) return Create(kind, num_bytes);
+  std::lock_guard lock(sharing_);
+  auto& current = many_stores_[static_cast<size_t>(kind)];
+  auto shared = current.lock();
+  if (shared == nullptr || shared->size() + num_bytes > kSharedCapacity) {
+    ARROW_ASSIGN_OR_RAISE(shared, Create(kind, kSharedCapacity));
+    shared->capacity_ = kSharedCapacity;
+    current = shared;
+  }
+  return shared;
+}
+
+std::shared_ptr<Segment> SegmentPool::TakeIdle(int64_t expected_bytes, int64_t writer) {
+  // The one that this writer has mapped; the smallest that holds all; else the largest.
+  const auto preference = [&](const Idle& idle) {
+    const bool holds_all = idle.num_bytes >= expected_bytes;
+    return std::tuple(holds_all, writer != 0 && idle.writer == writer,
+                      holds_all ? -idle.num_bytes : idle.num_bytes);
+  };
   Idle idle{};
   {
     std::lock_guard lock(mutex_);
-    // The smallest that holds all; else the largest there is.
     auto best = idle_.end();
     for (auto it = idle_.begin(); it != idle_.end(); ++it) {
       if (!Suits(it->num_bytes, expected_bytes)) continue;
-      const bool holds_all = it->num_bytes >= expected_bytes;
-      if (best == idle_.end() || (best->num_bytes < expected_bytes
-                                      ? it->num_bytes > best->num_bytes
-                                      : holds_all && it->num_bytes < best->num_bytes)) {
-        best = it;
-      }
+      if (best == idle_.end() || preference(*it) > preference(*best)) best = it;
     }
     if (best == idle_.end()) return nullptr;
     idle = *best;
@@ -112,11 +140,14 @@ std::shared_ptr<Segment> SegmentPool::TakeIdle(int64_t expected_bytes) {
   auto segment = std::shared_ptr<Segment>(
       new Segment(SegmentKind::kMemory, idle.fd, 0, this, budget_));
   segment->accounted_ = idle.num_bytes;
+  segment->writer_ = idle.writer;
   return segment;
 }
 
-std::shared_ptr<Segment> SegmentPool::Adopt(SegmentKind kind, int fd, int64_t size) {
+std::shared_ptr<Segment> SegmentPool::Adopt(SegmentKind kind, int fd, int64_t size,
+                                            int64_t writer) {
   auto segment = std::shared_ptr<Segment>(new Segment(kind, fd, size, this, budget_));
+  segment->writer_ = writer;
   segment->AccountUpTo(size);
   return segment;
 }
@@ -143,21 +174,30 @@ std::shared_ptr<Segment> SegmentPool::TakeOffer(int64_t expected_bytes) {
   return segment;
 }
 
-bool SegmentPool::Recycle(int fd, int64_t num_bytes) {
+bool SegmentPool::Recycle(Idle idle) {
   std::lock_guard lock(mutex_);
-  if (num_bytes < kWorthKeeping || idle_.size() >= kMaxIdle ||
-      idle_bytes_ + num_bytes > max_idle_bytes_) {
+  if (idle.num_bytes < kWorthKeeping || idle_.size() >= kMaxIdle ||
+      idle_bytes_ + idle.num_bytes > max_idle_bytes_) {
     return false;
   }
-  idle_.push_back({.fd = fd, .num_bytes = num_bytes});
-  idle_bytes_ += num_bytes;
+  idle_.push_back(idle);
+  idle_bytes_ += idle.num_bytes;
   return true;
+}
+
+void SegmentPool::Close(Idle idle, bool unseen) {
+  // Cut to nothing, so that a mapping that was kept for the next time pins no page.
+  // Should it fail, the mapping still goes with its process, or when it is old.
+  if (idle.writer != 0 && unseen && getpid() == owner_ && ftruncate(idle.fd, 0) != 0) {
+    errno = 0;
+  }
+  close(idle.fd);
+  if (budget_ != nullptr) budget_->Add(-idle.num_bytes);
 }
 
 int64_t SegmentPool::ReleaseIdle() {
   std::lock_guard lock(mutex_);
-  for (const Idle& idle : idle_) close(idle.fd);
-  if (budget_ != nullptr) budget_->Add(-idle_bytes_);
+  for (const Idle& idle : idle_) Close(idle, /*unseen=*/true);
   idle_.clear();
   return std::exchange(idle_bytes_, 0);
 }

@@ -62,10 +62,7 @@ arrow::Result<XShards> XShards::FromPayloads(
     }
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, writer.Finish());
-  std::vector<Partition> partitions;
-  for (size_t i = 0; i < payloads.size(); ++i) {
-    partitions.push_back(Partition({store}, static_cast<int32_t>(i)));
-  }
+  auto partitions = Partition::ForAll({store}, static_cast<int32_t>(payloads.size()));
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
   return FromPartitions(std::move(context), std::move(partitions), std::move(schema));
 }

@@ -21,30 +21,27 @@ arrow::Result<RowSource> RowSource::Make(const std::vector<Partition>& partition
 }
 
 arrow::Status RowSource::AddPartition(const Partition& partition) {
-  for (const auto& store : partition.stores()) {
-    const auto blocks = store->blocks();
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (blocks[i].destination != partition.destination()) continue;
-      Piece piece{store, i, blocks[i].num_rows};
-      switch (KindOf(*blocks[i].schema)) {
-        case PayloadKind::kTable:
-          if (specs_.empty()) {
-            return arrow::Status::Invalid(
-                "the shards hold rows: say which columns to feed (feature_cols)");
-          }
-          break;
-        case PayloadKind::kTensors: {
-          ARROW_ASSIGN_OR_RAISE(auto shapes, TensorShapes(*blocks[i].schema));
-          piece.num_rows = shapes.empty() || shapes[0].empty() ? 0 : shapes[0][0];
-          break;
+  for (const auto& [store, index] : partition.blocks()) {
+    const auto block = store->block(index);
+    Piece piece{store, index, block.num_rows};
+    switch (KindOf(*block.schema)) {
+      case PayloadKind::kTable:
+        if (specs_.empty()) {
+          return arrow::Status::Invalid(
+              "the shards hold rows: say which columns to feed (feature_cols)");
         }
-        case PayloadKind::kObject:
-          return arrow::Status::TypeError(
-              "the shards hold Python objects; a model is fed with DataFrames or with "
-              "arrays in dicts, lists and tuples");
+        break;
+      case PayloadKind::kTensors: {
+        ARROW_ASSIGN_OR_RAISE(auto shapes, TensorShapes(*block.schema));
+        piece.num_rows = shapes.empty() || shapes[0].empty() ? 0 : shapes[0][0];
+        break;
       }
-      if (piece.num_rows > 0) pieces_.push_back(std::move(piece));
+      case PayloadKind::kObject:
+        return arrow::Status::TypeError(
+            "the shards hold Python objects; a model is fed with DataFrames or with "
+            "arrays in dicts, lists and tuples");
     }
+    if (piece.num_rows > 0) pieces_.push_back(std::move(piece));
   }
   return arrow::Status::OK();
 }

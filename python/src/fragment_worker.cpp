@@ -47,7 +47,9 @@ arrow::Result<Encoded> FragmentWorker::Run(
   ARROW_ASSIGN_OR_RAISE(memory_, PrivateMemory::Map(segments));
   for (const auto& segment : segments) {
     const bool blank = segment->kind() == SegmentKind::kMemory && segment->size() == 0;
-    if (blank) segments_->Offer(segment);
+    if (!blank) continue;
+    segment->WriteThrough(&warm_);
+    segments_->Offer(segment);
   }
   auto result = RunInMemory(bytes, segments);
   segments_->WithdrawOffers();
@@ -59,7 +61,12 @@ arrow::Result<Encoded> FragmentWorker::Run(
   for (size_t i = 0; i < segments.size(); ++i) {
     known.push_back({.segment = segments[i], .still_mapped = !mappings[i].expired()});
   }
-  return EncodeResult(*result, known);
+  ARROW_ASSIGN_OR_RAISE(auto encoded, EncodeResult(*result, known));
+  // What was made here is lent again too: better to map it now than when it is written.
+  for (const auto& made : std::span(encoded.segments).subspan(encoded.num_known)) {
+    warm_.Map(*made);
+  }
+  return encoded;
 }
 
 arrow::Result<FragmentResult> FragmentWorker::RunInMemory(

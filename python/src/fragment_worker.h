@@ -16,6 +16,7 @@
 #include "xshards/operator_table.h"
 #include "xshards/private_memory.h"
 #include "xshards/segment_pool.h"
+#include "xshards/warm_mappings.h"
 
 namespace xshards::python {
 
@@ -42,6 +43,7 @@ class FragmentWorker {
 
   pybind11::object call_;
   MemoryBudget budget_;
+  WarmMappings warm_;  // of what it wrote and may be lent again
   std::unique_ptr<SegmentPool> segments_;
   std::unique_ptr<PrivateMemory> memory_;  // while a fragment runs
   OperatorTable operators_;

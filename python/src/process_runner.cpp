@@ -17,12 +17,13 @@ namespace xshards::python {
 
 namespace py = pybind11;
 
+py::tuple DescribeSegment(const Segment& segment) {
+  return py::make_tuple(static_cast<int>(segment.kind()), segment.fd(), segment.size());
+}
+
 py::list DescribeSegments(std::span<const std::shared_ptr<Segment>> segments) {
   py::list described;
-  for (const auto& segment : segments) {
-    described.append(py::make_tuple(static_cast<int>(segment->kind()), segment->fd(),
-                                    segment->size()));
-  }
+  for (const auto& segment : segments) described.append(DescribeSegment(*segment));
   return described;
 }
 
@@ -38,6 +39,9 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 }
 
 namespace {
+
+// For a result of fewer bytes no blank is lent: those of many fragments share a segment.
+constexpr int64_t kWorthBlank = 64LL << 10;
 
 /// A function gets its partition whole, even where it does not fit.
 void WarnOfLarge(const Fragment& fragment, int64_t limit) {
@@ -70,13 +74,12 @@ class Batch {
       large_.insert(index);
     }
     Encoded& sent = sent_[index];
+    // It was sent before: its worker died, or never began it, and has nothing of it now.
+    for (const auto& segment : sent.segments) segment->TakeBack();
+    sent = {};
     Unwrap([&]() -> arrow::Status {
       py::gil_scoped_release release;
       ARROW_RETURN_NOT_OK(EncodeFragment(fragments_[index], environment_).Value(&sent));
-      // Warm pages to write to. A worker makes its own segment if these do not suit.
-      if (auto blank = environment_.segments->TakeIdle(ExpectedBytes(index))) {
-        sent.segments.push_back(std::move(blank));
-      }
       for (const auto& segment : sent.segments) segment->Lend();
       return arrow::Status::OK();
     }());
@@ -85,19 +88,37 @@ class Batch {
     return py::make_tuple(sent.bytes, DescribeSegments(sent.segments), functions);
   }
 
-  void Finish(size_t index, const std::shared_ptr<arrow::Buffer>& bytes,
+  /// Warm pages to write to. The worker makes its own segment if these do not suit.
+  py::object LendBlank(size_t index, int64_t worker) {
+    const int64_t expected = ExpectedBytes(index);
+    auto blank = expected < kWorthBlank
+                     ? nullptr
+                     : environment_.segments->TakeIdle(expected, worker);
+    if (blank == nullptr) return py::none();
+    blank->LendBlank(worker);
+    sent_[index].segments.push_back(blank);
+    return DescribeSegment(*blank);
+  }
+
+  void Finish(size_t index, int64_t worker, const std::shared_ptr<arrow::Buffer>& bytes,
               const py::iterable& described) {
     auto segments = std::move(sent_[index].segments);
     auto made = Unwrap(
         AdoptSegments(described,
-                      [this](SegmentKind kind, int fd,
-                             int64_t size) -> arrow::Result<std::shared_ptr<Segment>> {
-                        return environment_.segments->Adopt(kind, fd, size);
+                      [&](SegmentKind kind, int fd,
+                          int64_t size) -> arrow::Result<std::shared_ptr<Segment>> {
+                        return environment_.segments->Adopt(kind, fd, size, worker);
                       }));
     segments.insert(segments.end(), made.begin(), made.end());
-    Unwrap([&] {
+    Unwrap([&]() -> arrow::Status {
       py::gil_scoped_release release;
-      return DecodeResult(bytes, segments, environment_).Value(&results_[index]);
+      auto& result = results_[index];
+      ARROW_RETURN_NOT_OK(DecodeResult(bytes, segments, environment_).Value(&result));
+      for (const auto& store : {result.store, result.whole}) {
+        if (store == nullptr) continue;
+        ARROW_RETURN_NOT_OK(store->Consolidate(*environment_.segments));
+      }
+      return arrow::Status::OK();
     }());
     sent_[index] = {};
     large_.erase(index);
@@ -168,10 +189,13 @@ arrow::Result<std::vector<FragmentResult>> ProcessRunner::Run(
       dispatcher_.attr("run")(
           batch.Sizes(),
           py::cpp_function([&batch](size_t index) { return batch.Encode(index); }),
-          py::cpp_function([&batch](size_t index,
+          py::cpp_function([&batch](size_t index, int64_t worker) {
+            return batch.LendBlank(index, worker);
+          }),
+          py::cpp_function([&batch](size_t index, int64_t worker,
                                     const std::shared_ptr<arrow::Buffer>& bytes,
                                     const py::iterable& segments) {
-            batch.Finish(index, bytes, segments);
+            batch.Finish(index, worker, bytes, segments);
           }),
           py::cpp_function([&batch] { return batch.MayStart(); }),
           py::cpp_function([&stop] { return stop.IsStopRequested(); }));

@@ -24,11 +24,13 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 
 /// Runs fragments in worker processes, which a Python dispatcher looks after.
 ///
-/// The dispatcher's run(sizes, encode, finish, may_start, stop_requested) is called with
-/// the GIL held. `sizes` are the bytes each fragment reads; encode(i) gives a fragment as
-/// (bytes, segments, functions), finish(i, bytes, segments) takes its result, and
-/// may_start() spills what it can and says whether the budget has room for another
-/// fragment. None of these may be called after run() has returned.
+/// The dispatcher's run(sizes, encode, lend_blank, finish, may_start, stop_requested) is
+/// called with the GIL held. `sizes` are the bytes each fragment reads; encode(i) gives a
+/// fragment as (bytes, segments, functions); lend_blank(i, worker) gives a segment to
+/// send after these, for the worker to write to, or None; finish(i, worker, bytes,
+/// segments) takes the result; and may_start() spills what it can and says whether the
+/// budget has room for another fragment. None of these may be called after run() has
+/// returned.
 class ProcessRunner final : public Runner {
  public:
   explicit ProcessRunner(pybind11::object dispatcher);

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data path of worker processes: shared segments, by reference, recycled."""
 
+import contextlib
 import gc
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -484,9 +487,11 @@ def test_spilled_input_is_read_not_mapped(shared, frame, context):
     context._core.spill_all()
 
     def look(df):
-        maps = Path("/proc/self/maps").read_text()
+        maps = Path("/proc/self/maps").read_text().splitlines()
+        # Shared ones are of what this worker wrote, kept to be written again.
+        private = [line for line in maps if "memfd:xshards" in line and "rw-p" in line]
         df["i"] += 1
-        return [maps.count("memfd:xshards"), int(df["i"].sum())]
+        return [len(private), int(df["i"].sum())]
 
     found = shared.transform_shard(look).collect()
     assert [mapped for mapped, _ in found] == [0, 0]
@@ -494,12 +499,78 @@ def test_spilled_input_is_read_not_mapped(shared, frame, context):
     assert_same(shared.to_pandas(), frame)
 
 
-def test_more_partitions_than_descriptors_used_to_be_allowed():
-    rows = 1500
-    shards = xs.from_pandas(pd.DataFrame({"a": range(rows)}), rows)
-    kept = run(shards.transform_shard(lambda df: df.assign(b=df["a"] * 2)))
-    assert len(list(Path("/proc/self/fd").iterdir())) > rows
-    assert list(kept.to_pandas()["b"]) == list(range(0, 2 * rows, 2))
+def resident_output():
+    """Bytes of the segments this process wrote that it has in memory."""
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    total = 0
+    for line in lines:
+        if "memfd:xshards" in line and "rw-s" in line:
+            size = next(lines)
+            while not size.startswith("Rss:"):
+                size = next(lines)
+            total += int(size.split()[1]) << 10
+    return total
+
+
+def test_output_is_written_to_pages_that_are_mapped_already(shared):
+    anew = shared.transform_shard(lambda df: df.assign(f=df["f"] + 1))
+    run(anew)
+    del anew
+    gc.collect()
+    resident = shared.transform_shard(lambda df: resident_output()).collect()
+    assert min(resident) >= ROWS // 2 * 8
+
+
+def test_mapped_output_pins_no_memory(frame):
+    with contextlib.closing(xs.Context(cores=2, memory="1GB")) as context:
+        shards = xs.from_pandas(frame, 2, context=context)
+        kept = run(shards.transform_shard(lambda df: df.assign(f=df["f"] + 1)))
+        resident = kept.transform_shard(lambda df: resident_output()).collect()
+        assert min(resident) > 0
+        # Once to move what is in memory to disk, once to give its pages back.
+        context._core.spill_all()
+        context._core.spill_all()
+        resident = kept.transform_shard(lambda df: resident_output()).collect()
+        assert resident == [0, 0]
+        assert_same(kept.to_pandas(), frame.assign(f=frame["f"] + 1))
+
+
+MANY_PARTITIONS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+import numpy as np
+import pandas as pd
+import xshards as xs
+
+def main(count):
+    xs.init(cores=2, progress=False)
+    values = np.arange(2 * count)
+    arrays = xs.XShards.partition(values, count)
+    assert len(arrays) == len(values)
+    changed = arrays.transform_shard(lambda a: a + 1)
+    assert np.array_equal(np.concatenate(changed.collect()), values + 1)
+    frame = pd.DataFrame({"k": values % 7, "v": values * 0.5})
+    rows = xs.from_pandas(frame, count)
+    rows = rows.transform_shard(lambda df: df.assign(w=df.v * 2))
+    rows.cache()
+    assert rows.num_partitions() == count and len(rows) == len(frame)
+    expected = frame.assign(w=frame.v * 2)
+    pd.testing.assert_frame_equal(rows.to_pandas(), expected)
+    sums = rows.group_by("k", {"w": "sum"}).to_pandas().sort_values("k")
+    pd.testing.assert_series_equal(
+        sums.set_index("k").iloc[:, 0], expected.groupby("k").w.sum(), check_names=False
+    )
+    xs.stop()
+
+main(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("count", [2500, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_many_small_partitions_need_few_descriptors(count):
+    code = [sys.executable, "-c", MANY_PARTITIONS, str(count)]
+    done = subprocess.run(code, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def keyed(df):

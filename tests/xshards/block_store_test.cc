@@ -157,5 +157,55 @@ TEST_F(BlockStoreTest, ReadersAndSpillersDoNotDisturbEachOther) {
   }
 }
 
+TEST_F(BlockStoreTest, ManySmallStoresHaveFewSegmentsWhereverTheyMove) {
+  std::vector<std::shared_ptr<BlockStore>> stores;
+  const auto num_segments = [&] {
+    std::set<Segment*> segments;
+    for (const auto& store : stores) segments.insert(store->block(0).segment.get());
+    return segments.size();
+  };
+  const auto expect_all_there = [&] {
+    for (size_t i = 0; i < stores.size(); ++i) {
+      const auto first = static_cast<int64_t>(i);
+      ASSERT_OK_AND_ASSIGN(auto read, stores[i]->ReadBlock(0));
+      EXPECT_TRUE(read->Equals(*Numbered(3, 7, first)));
+    }
+  };
+  for (int64_t i = 0; i < 1000; ++i) {
+    BlockWriter writer(environment_, Storage::kHeap);
+    ASSERT_OK(writer.Append(0, Numbered(3, 7, i)));
+    ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+    stores.push_back(std::move(store));
+  }
+  for (const auto& store : stores) ASSERT_OK(store->Share(*pool_));
+  EXPECT_LT(num_segments(), 70);
+  expect_all_there();
+  for (const auto& store : stores) ASSERT_OK(store->Spill());
+  EXPECT_EQ(stores.front()->storage(), Storage::kFile);
+  EXPECT_LT(num_segments(), 70);
+  expect_all_there();
+}
+
+TEST_F(BlockStoreTest, WhatCameInSegmentsOfItsOwnMovesToASharedOne) {
+  std::vector<std::shared_ptr<BlockStore>> stores;
+  for (int64_t i = 0; i < 100; ++i) {
+    ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
+    const auto batch = Numbered(3, 7, i);
+    ASSERT_OK_AND_ASSIGN(auto range, segment->Append(*batch));
+    BlockStore::Block block{.num_rows = 3, .num_bytes = range.length};
+    block.schema = batch->schema();
+    block.segment = std::move(segment);
+    block.range = range;
+    stores.push_back(BlockStore::FromBlocks({block}, environment_, /*spillable=*/true));
+    ASSERT_OK(stores.back()->Consolidate(*pool_));
+  }
+  EXPECT_FALSE(stores.front()->block(0).segment->has_many_stores());
+  EXPECT_TRUE(stores.back()->block(0).segment->has_many_stores());
+  for (int64_t i = 0; i < 100; ++i) {
+    ASSERT_OK_AND_ASSIGN(auto read, stores[static_cast<size_t>(i)]->ReadBlock(0));
+    EXPECT_TRUE(read->Equals(*Numbered(3, 7, i)));
+  }
+}
+
 }  // namespace
 }  // namespace xshards

@@ -134,7 +134,7 @@ TEST_F(FragmentProcessTest, ScansFilesOfEveryFormatThere) {
 
 TEST_F(FragmentProcessTest, ReadsSpilledDataByDescriptor) {
   auto leaf = testing::NumberedLeaf(100);
-  const auto& store = leaf->as<LiteralNode>().partitions[0].stores()[0];
+  const auto& store = leaf->as<LiteralNode>().partitions[0].blocks()[0].store;
   BlockWriter writer(context_->storage(), Storage::kFile);
   ASSERT_OK_AND_ASSIGN(auto batch, store->ReadBlock(0));
   ASSERT_OK(writer.Append(0, batch));

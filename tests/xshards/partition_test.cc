@@ -45,7 +45,7 @@ TEST(Partition, CountsShardsAndTellsTheirKinds) {
   EXPECT_EQ(Partition().num_shards(), 0);
   EXPECT_EQ(table.num_shards(), 1);
   EXPECT_EQ(objects.num_shards(), 2);
-  EXPECT_EQ(Partition(objects.stores(), 1).num_shards(), 0);
+  EXPECT_EQ(Partition({objects.blocks()[0].store}, 1).num_shards(), 0);
   EXPECT_TRUE(KindsOf({Partition()}).empty());
   EXPECT_EQ(KindsOf({objects, table}),
             (std::set{PayloadKind::kTable, PayloadKind::kObject}));
@@ -72,6 +72,33 @@ TEST(Partition, OpensWithAWiderSchema) {
   ASSERT_OK_AND_ASSIGN(auto batches, ReadAll(*stream));
   ASSERT_EQ(batches.size(), 2);
   EXPECT_TRUE(batches[0]->Equals(*Batch(schema, R"([{"a": 1.0}])")));
+}
+
+TEST(Partition, ForAllGivesEachDestinationItsBlocksInOrder) {
+  Partition::Stores stores;
+  for (int64_t first : {0, 100}) {
+    BlockWriter writer(StorageEnvironment{}, Storage::kHeap);
+    for (int32_t destination : {2, 0, 2}) {
+      ASSERT_OK(writer.Append(destination, Numbered(2, 7, first++)));
+    }
+    ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+    stores.push_back(std::move(store));
+  }
+  const auto all = Partition::ForAll(stores, 4);
+  ASSERT_EQ(all.size(), 4);
+  for (int32_t i = 0; i < 4; ++i) {
+    const Partition one(stores, i);
+    const auto& same = all[static_cast<size_t>(i)];
+    EXPECT_EQ(same.destination(), i);
+    ASSERT_EQ(same.blocks().size(), one.blocks().size());
+    for (size_t j = 0; j < one.blocks().size(); ++j) {
+      EXPECT_EQ(same.blocks()[j].store, one.blocks()[j].store);
+      EXPECT_EQ(same.blocks()[j].index, one.blocks()[j].index);
+    }
+  }
+  EXPECT_EQ(all[2].num_rows(), 8);
+  EXPECT_EQ(all[0].num_rows(), 4);
+  EXPECT_TRUE(all[1].blocks().empty());
 }
 
 }  // namespace

@@ -142,5 +142,33 @@ TEST_F(SegmentPoolTest, AnOfferIsWrittenToIfItSuits) {
   }
 }
 
+TEST_F(SegmentPoolTest, StoresOfFewBytesShareASegmentOnceManyAreOpen) {
+  for (const auto kind : {SegmentKind::kMemory, SegmentKind::kDisk}) {
+    std::vector<std::shared_ptr<Segment>> own;
+    while (!pool_->WouldShare(100)) {
+      ASSERT_OK_AND_ASSIGN(auto segment, pool_->ForStore(kind, 100));
+      EXPECT_FALSE(segment->has_many_stores());
+      own.push_back(std::move(segment));
+    }
+    EXPECT_EQ(own.size(), 64);
+    ASSERT_OK_AND_ASSIGN(auto first, pool_->ForStore(kind, 100));
+    ASSERT_OK_AND_ASSIGN(auto second, pool_->ForStore(kind, 100));
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(first->kind(), kind);
+    ASSERT_OK_AND_ASSIGN(auto large, pool_->ForStore(kind, kMegabyte));
+    EXPECT_NE(large, first);
+  }
+}
+
+TEST_F(SegmentPoolTest, ASharedSegmentEndsWhenItIsFull) {
+  std::vector<std::shared_ptr<Segment>> own;
+  while (!pool_->WouldShare(kMegabyte)) own.push_back(Filled(1000));
+  ASSERT_OK_AND_ASSIGN(auto first, pool_->ForStore(SegmentKind::kMemory, kMegabyte));
+  const auto bytes = arrow::Buffer::FromString(std::string(kMegabyte, 'y'));
+  for (int i = 0; i < 16; ++i) ASSERT_OK(first->Append(*bytes));
+  ASSERT_OK_AND_ASSIGN(auto next, pool_->ForStore(SegmentKind::kMemory, kMegabyte));
+  EXPECT_NE(next, first);
+}
+
 }  // namespace
 }  // namespace xshards

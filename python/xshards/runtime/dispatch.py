@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from xshards.runtime.functions import Task
-    from xshards.runtime.stage import Encode, Finish
+    from xshards.runtime.stage import Encode, Finish, LendBlank
 
 __all__ = ["Dispatcher"]
 
@@ -76,6 +76,7 @@ class Dispatcher:
         self,
         sizes: Sequence[int],
         encode: Encode,
+        lend_blank: LendBlank,
         finish: Finish,
         may_start: Callable[[], bool],
         stop_requested: Callable[[], bool],
@@ -94,7 +95,7 @@ class Dispatcher:
         with self._turn(stopped) as pool:
             if pool is None:
                 return
-            with Stage(pool, encode, finish, may_start, stopped) as stage:
+            with Stage(pool, encode, lend_blank, finish, may_start, stopped) as stage:
                 # Largest first, so that none of them is what all others wait for.
                 order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
                 stage.run(order, call_on_empty=False)

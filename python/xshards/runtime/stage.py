@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from xshards.runtime.output import OutputEnd
     from xshards.runtime.values import SharedSegment
 
-__all__ = ["Encode", "Finish", "Stage"]
+__all__ = ["Encode", "Finish", "LendBlank", "Stage"]
 
 _SLICE_SECONDS = 0.05
 _MAX_ATTEMPTS = 3
@@ -47,7 +47,8 @@ _SEND_ERRORS = (BrokenPipeError, ConnectionResetError)
 Segments = list[tuple[int, int, int]]
 Encoded = tuple[pa.Buffer, Segments, dict[str, pa.Buffer]]
 Encode = Callable[[int], Encoded]
-Finish = Callable[[int, pa.Buffer, Segments], None]
+LendBlank = Callable[[int, int], tuple[int, int, int] | None]
+Finish = Callable[[int, int, pa.Buffer, Segments], None]
 
 
 class Stage:
@@ -63,12 +64,14 @@ class Stage:
         self,
         pool: WorkerPool,
         encode: Encode,
+        lend_blank: LendBlank,
         finish: Finish,
         may_start: Callable[[], bool],
         stop_requested: Callable[[], bool],
     ) -> None:
         self._pool = pool
         self._encode = encode
+        self._lend_blank = lend_blank
         self._finish = finish
         self._may_start = may_start
         self._stop_requested = stop_requested
@@ -171,6 +174,9 @@ class Stage:
         if not fragments:
             return
         encoded = [self._encoded.pop(index) for index in fragments]
+        for index, (_, segments, _) in zip(fragments, encoded, strict=True):
+            if blank := self._lend_blank(index, worker.pid):
+                segments.append(blank)
         values = [v for v in _values_of(functions) if v.name not in worker.values]
         items = [
             Item(index, pickle.PickleBuffer(content), _without_descriptors(segments))
@@ -268,7 +274,7 @@ class Stage:
         ]
         del descriptors[: len(kinds)]
         self._report(worker, index)
-        self._finish(index, pa.py_buffer(content), segments)
+        self._finish(index, worker.pid, pa.py_buffer(content), segments)
         if skipped:
             self.skipped.add(index)
         before = seconds if self._seconds is None else self._seconds
