@@ -2,22 +2,35 @@
 #include "ops/accumulator.h"
 
 #include <map>
+#include <set>
 
 namespace xshards::ops {
 
 MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
   using Maker = MadeAccumulator (*)(const AccumulatorOptions&);
   static const std::map<std::string, Maker> kMakers = {
-      {"count", MakeCountAccumulator},       {"sum", MakeSumAccumulator},
-      {"mean", MakeSumAccumulator},          {"avg", MakeSumAccumulator},
-      {"variance", MakeVarianceAccumulator}, {"var_pop", MakeVarianceAccumulator},
-      {"stddev", MakeVarianceAccumulator},   {"stddev_pop", MakeVarianceAccumulator},
-      {"skew", MakeShapeAccumulator},        {"skewness", MakeShapeAccumulator},
-      {"kurt", MakeShapeAccumulator},        {"kurtosis", MakeShapeAccumulator},
-      {"min", MakeExtremeAccumulator},       {"max", MakeExtremeAccumulator},
-      {"first", MakePickAccumulator},        {"last", MakePickAccumulator},
-      {"first_row", MakePickAccumulator},    {"last_row", MakePickAccumulator},
+      {"count", MakeCountAccumulator},
+      {"sum", MakeSumAccumulator},
+      {"mean", MakeSumAccumulator},
+      {"avg", MakeSumAccumulator},
+      {"variance", MakeVarianceAccumulator},
+      {"var_pop", MakeVarianceAccumulator},
+      {"stddev", MakeVarianceAccumulator},
+      {"stddev_pop", MakeVarianceAccumulator},
+      {"skew", MakeShapeAccumulator},
+      {"skewness", MakeShapeAccumulator},
+      {"kurt", MakeShapeAccumulator},
+      {"kurtosis", MakeShapeAccumulator},
+      {"min", MakeExtremeAccumulator},
+      {"max", MakeExtremeAccumulator},
+      {"first", MakePickAccumulator},
+      {"last", MakePickAccumulator},
+      {"first_row", MakePickAccumulator},
+      {"last_row", MakePickAccumulator},
       {"nunique", MakeDistinctAccumulator},
+      {"sum_distinct", MakeDistinctAccumulator},
+      {"collect_list", MakeDistinctAccumulator},
+      {"collect_set", MakeDistinctAccumulator},
   };
   const auto maker = kMakers.find(options.function);
   if (maker == kMakers.end()) {
@@ -32,7 +45,10 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
 std::shared_ptr<arrow::DataType> InputTypeOfStates(
     const std::string& function,
     const std::vector<std::shared_ptr<arrow::DataType>>& state_types) {
-  return function == "nunique" ? state_types.at(0)->field(0)->type() : state_types.at(0);
+  static const std::set<std::string> kOfLists = {"nunique", "sum_distinct",
+                                                 "collect_list", "collect_set"};
+  return kOfLists.contains(function) ? state_types.at(0)->field(0)->type()
+                                     : state_types.at(0);
 }
 
 }  // namespace xshards::ops

@@ -16,18 +16,27 @@ namespace xshards::ops {
 
 namespace {
 
-/// nunique: the number of distinct values that are not missing. A state is the list of
-/// the values.
+/// Of the distinct values that are not missing: their number (nunique), their sum
+/// (sum_distinct), or themselves in order of appearance (collect_set); collect_list has
+/// all that are not missing. A state is the list of the values.
 class DistinctAccumulator final : public Accumulator {
  public:
   explicit DistinctAccumulator(AccumulatorOptions options)
-      : options_(std::move(options)) {}
+      : options_(std::move(options)),
+        takes_all_(options_.function == "collect_list"),
+        keeps_values_(options_.gives_states || options_.function != "nunique") {}
 
   void Resize(size_t num_groups) override { counts_.resize(num_groups); }
 
   arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
                         const std::vector<uint32_t>& groups) override {
     if (values->null_count() > 0) return ConsumeValid(values, groups);
+    if (takes_all_) {
+      for (uint32_t group : groups) ++counts_[group];
+      owners_.insert(owners_.end(), groups.begin(), groups.end());
+      if (values->length() > 0) values_.push_back(values);
+      return arrow::Status::OK();
+    }
     // A value is distinct within its group if the pair of both is new.
     ARROW_ASSIGN_OR_RAISE(auto keys, KeyColumn(values, options_.pool));
     ARROW_ASSIGN_OR_RAISE(
@@ -37,9 +46,9 @@ class DistinctAccumulator final : public Accumulator {
     for (int64_t row : new_rows) {
       const uint32_t group = groups[static_cast<size_t>(row)];
       ++counts_[group];
-      if (options_.gives_states) owners_.push_back(group);
+      if (keeps_values_) owners_.push_back(group);
     }
-    if (options_.gives_states && !new_rows.empty()) {
+    if (keeps_values_ && !new_rows.empty()) {
       ARROW_ASSIGN_OR_RAISE(auto distinct,
                             Gather(values, ToArray(std::move(new_rows)), options_.pool));
       values_.push_back(std::move(distinct));
@@ -87,7 +96,10 @@ class DistinctAccumulator final : public Accumulator {
         arrow::Buffer::FromVector(std::move(offsets)), std::move(values))};
   }
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    return ToArray(std::move(counts_));
+    if (options_.function == "nunique") return ToArray(std::move(counts_));
+    if (options_.function == "sum_distinct") return SumOfValues();
+    ARROW_ASSIGN_OR_RAISE(auto lists, States());
+    return lists[0];
   }
   int64_t num_bytes() const override {
     return pairs_.num_bytes() +
@@ -96,6 +108,20 @@ class DistinctAccumulator final : public Accumulator {
   }
 
  private:
+  arrow::Result<std::shared_ptr<arrow::Array>> SumOfValues() {
+    auto options = options_;
+    options.function = "sum";
+    ARROW_ASSIGN_OR_RAISE(auto sums, MakeSumAccumulator(options));
+    sums->Resize(counts_.size());
+    auto owner = owners_.begin();
+    for (const auto& values : values_) {
+      const auto end = owner + values->length();
+      ARROW_RETURN_NOT_OK(sums->Consume(values, std::vector<uint32_t>(owner, end)));
+      owner = end;
+    }
+    return sums->Finish();
+  }
+
   arrow::Status ConsumeValid(const std::shared_ptr<arrow::Array>& values,
                              const std::vector<uint32_t>& groups) {
     std::vector<int64_t> rows;
@@ -111,6 +137,8 @@ class DistinctAccumulator final : public Accumulator {
   }
 
   const AccumulatorOptions options_;
+  const bool takes_all_;
+  const bool keeps_values_;
   KeyTable pairs_;  // of group and value
   std::vector<uint32_t> pair_ids_;
   std::vector<int64_t> counts_;

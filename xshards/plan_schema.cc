@@ -115,13 +115,14 @@ std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
 const std::set<std::string>& NumericAggregates() {
   static const std::set<std::string> names = {
       "sum",     "mean", "avg",      "stddev", "stddev_pop", "variance",
-      "var_pop", "skew", "skewness", "kurt",   "kurtosis"};
+      "var_pop", "skew", "skewness", "kurt",   "kurtosis",   "sum_distinct"};
   return names;
 }
 
 const std::set<std::string>& OtherAggregates() {
-  static const std::set<std::string> names = {"min",  "max",     "count",     "first",
-                                              "last", "nunique", "first_row", "last_row"};
+  static const std::set<std::string> names = {
+      "min",     "max",       "count",    "first",        "last",
+      "nunique", "first_row", "last_row", "collect_list", "collect_set"};
   return names;
 }
 
@@ -149,7 +150,7 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
     case arrow::Type::DURATION:
       return !has_powers;
     case arrow::Type::TIMESTAMP:
-      return !has_powers && function != "sum";
+      return !has_powers && !function.starts_with("sum");
     default:
       return arrow::is_numeric(type.id());
   }
@@ -213,13 +214,16 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   };
   if (NumericAggregates().contains(function)) {
     ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
-    return computed(function == "sum" ? SumType(*type)
-                                      : MomentType(function, *type, family));
+    return computed(function.starts_with("sum") ? SumType(*type)
+                                                : MomentType(function, *type, family));
   }
   if (function == "nunique" || (function == "count" && family == DtypeFamily::kText)) {
     return arrow::field(aggregate.output, arrow::int64());
   }
   if (function == "count") return computed(arrow::int64());
+  if (function.starts_with("collect")) {
+    return arrow::field(aggregate.output, arrow::large_list(type));
+  }
   const bool by_order = function == "min" || function == "max";
   if (by_order && family == DtypeFamily::kCategory && !IsOrdered(*field)) {
     return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,

@@ -21,9 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["WideOps"]
 
 # Aggregates that work on every type; the others need numbers.
-_ANY_TYPE = frozenset({"count", "min", "max", "first", "last", "nunique"})
-# The engine knows Spark's names.
-_PANDAS_NAMES = {"std": "stddev", "var": "variance"}
+_ANY_TYPE = frozenset(
+    {
+        "count",
+        "min",
+        "max",
+        "first",
+        "last",
+        "nunique",
+        "approx_count_distinct",
+        "collect_list",
+        "collect_set",
+    }
+)
+# The engine knows Spark's names of most; and it counts exactly.
+_ENGINE_NAMES = {
+    "std": "stddev",
+    "var": "variance",
+    "approx_count_distinct": "nunique",
+}
 
 _MATCHED = "__matched__"
 _OTHER = "__other__"
@@ -90,7 +106,8 @@ class WideOps(Base):
             ``"sum"``, only for the numeric ones); or functions by column. There are
             sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
             var_pop, skew and kurt (as pandas), skewness and kurtosis (as Spark), first,
-            last and nunique.
+            last, nunique (approx_count_distinct), sum_distinct, collect_list and
+            collect_set.
         join : bool, default False
             Give every row with the aggregates of its group, not one row a group.
 
@@ -106,7 +123,7 @@ class WideOps(Base):
         keys = self._keys_named("columns", columns)
         aggregates = [
             (
-                _PANDAS_NAMES.get(function, function),
+                _ENGINE_NAMES.get(function, function),
                 column,
                 "count(1)" if column == "*" else f"{function}({column})",
             )

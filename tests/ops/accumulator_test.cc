@@ -60,6 +60,23 @@ TEST_F(Accumulators, LeaveMissingValuesOut) {
   expect("first", "[5, null, null]", arrow::int64());
   expect("last", "[3, null, null]", arrow::int64());
   expect("nunique", "[2, 0, 0]", arrow::int64());
+  expect("sum_distinct", "[8, 0, 0]", arrow::int64());
+  expect("collect_list", "[[5, 3], [], []]", arrow::large_list(arrow::int64()));
+  expect("collect_set", "[[5, 3], [], []]", arrow::large_list(arrow::int64()));
+}
+
+TEST_F(Accumulators, CountAndSumEachDistinctValueOfAGroupOnce) {
+  const auto values = Json(arrow::int32(), "[5, 5, 3, null, 5, 3, 7]");
+  const std::vector<uint32_t> groups = {0, 2, 0, 0, 0, 2, 2};
+  const auto expect = [&](const std::string& function, const std::string& json,
+                          const std::shared_ptr<arrow::DataType>& type) {
+    ExpectArray(Both(function, values, groups, type), Json(type, json));
+  };
+  const auto lists = arrow::large_list(arrow::int32());
+  expect("nunique", "[2, 0, 3]", arrow::int64());
+  expect("sum_distinct", "[8, 0, 15]", arrow::int64());
+  expect("collect_set", "[[5, 3], [], [5, 3, 7]]", lists);
+  expect("collect_list", "[[5, 3, 5], [], [5, 3, 7]]", lists);
 }
 
 TEST_F(Accumulators, RowsAreTakenAsTheyAre) {

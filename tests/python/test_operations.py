@@ -109,6 +109,8 @@ AGGREGATES = {
     "first": lambda g: g.first(),
     "last": lambda g: g.last(),
     "nunique": lambda g: g.nunique(),
+    "approx_count_distinct": lambda g: g.nunique(),
+    "sum_distinct": lambda g: g.agg(lambda s: s.drop_duplicates().sum()),
 }
 
 
@@ -122,6 +124,36 @@ def test_group_by(function, keys, df, n):
     name = f"{function}({column})"
     expected = AGGREGATES[function](grouped).rename(name).reset_index()
     assert_same(actual, expected, ignore_order=True, rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("column", ["n", "f", "s", "i"])
+@given(df=frames(), n=num_partitions)
+def test_group_by_collects_values(column, df, n):
+    wanted = {column: ["collect_list", "collect_set"]}
+    actual = xs.from_pandas(df, n).group_by("k", wanted).to_pandas()
+    found = {
+        None if pd.isna(key) else key: (list(values), list(distinct))
+        for key, values, distinct in actual.itertuples(index=False)
+    }
+    expected = {
+        None if pd.isna(key) else key: (list(kept), list(kept.unique()))
+        for key, values in df.groupby("k", dropna=False)[column]
+        if (kept := values.dropna()) is not None
+    }
+    assert found == expected
+
+
+def test_collected_values_have_the_type_of_the_column():
+    df = pd.DataFrame({"k": [1, 1], "i": np.array([3, 3], np.int16), "s": ["a", "b"]})
+    shards = xs.from_pandas(df, 2)
+    lists = shards.group_by("k", {"i": "collect_list", "s": "collect_set"})
+    assert [str(field.type) for field in lists.schema] == [
+        "int64",
+        "large_list<item: int16>",
+        "large_list<item: large_string>",
+    ]
+    with pytest.raises(TypeError, match="sum_distinct of column 's' needs numbers"):
+        shards.group_by("k", {"s": "sum_distinct"}).to_pandas()
 
 
 @given(frames(min_rows=1), num_partitions)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """group_by with the aggregates, and the column names, of Spark.
 
-The engine computes what it knows. Lists and sets of values, which it does not, are
-gathered by pandas in worker processes, after the rows of a group were brought together.
+The engine computes what it can. Lists and sets of values, which are Python's lists here
+and arrays there, are gathered by pandas in worker processes, after the rows of a group
+were brought together.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _NATIVE = {
     "skewness": "skewness",
     "kurtosis": "kurtosis",
     "approx_count_distinct": "nunique",
+    "sumDistinct": "sum_distinct",
     "first": "first",
     "last": "last",
 }
@@ -164,12 +166,7 @@ def _distinct(values: pd.Series[Any]) -> list[Any]:
     return list(values.dropna().unique())
 
 
-def _sum_distinct(values: pd.Series[Any]) -> Any:
-    return values.dropna().drop_duplicates().sum()
-
-
 _IN_PANDAS: dict[str, Callable[[Any], Any]] = {
     "collect_list": _listed,
     "collect_set": _distinct,
-    "sumDistinct": _sum_distinct,
 }
