@@ -13,6 +13,7 @@ import pyarrow as pa
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
 from xshards._engine_types import normalise
+from xshards._json_orients import ORIENTS, read_oriented
 from xshards._pandas import frame_to_table
 from xshards._partition import count_shards, cut
 from xshards.context import Context, default_context
@@ -143,27 +144,44 @@ def read_csv(
 def read_json(
     path: Paths,
     *,
-    lines: bool = True,
+    orient: str | None = None,
+    lines: bool | None = None,
     dtype: object = None,
+    on_bad_lines: Literal["error", "skip"] = "error",
     nrows: int | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
 ) -> XShards:
-    r"""Read files of JSON lines, one object a line, in parallel.
+    r"""Read JSON records in parallel: one object a line, or an array of objects.
+
+    Objects and arrays inside become struct and list columns. A column whose values no
+    one type holds (text and numbers, say) is kept as JSON and gives Python objects in
+    pandas. Types are those of ``pandas.read_json(dtype=False, convert_dates=False)``:
+    text stays text, also where it looks like a number or a date.
 
     Parameters
     ----------
     path : path, or list of paths
         A file, a directory, or a pattern such as ``"logs/*.json"``.
-    lines : bool, default True
-        Only True: a file that is one array cannot be cut into pieces yet.
+    orient : {"records", "split", "index", "columns", "values", "table"}, optional
+        What a file holds. All but records, the default, are read by pandas, at once.
+    lines : bool, optional
+        Whether records are lines (True) or an array (False); by default the start of
+        the files tells.
+    on_bad_lines : {"error", "skip"}
+        What to do with a line that is not a JSON object. It is an error in an array.
     dtype, nrows, num_partitions, block_size, context
         See `read_csv`.
 
     Returns
     -------
     XShards
+
+    Raises
+    ------
+    ValueError
+        If a text is not JSON; the message names the file and the line.
 
     Examples
     --------
@@ -174,11 +192,23 @@ def read_json(
     ...     len(xs.read_json(path))
     2
     """
-    if not lines:
-        msg = "read_json reads JSON lines, one object a line: lines must be True"
+    if orient not in (None, "records", *ORIENTS):
+        known = ", ".join(("records", *ORIENTS))
+        msg = f"orient must be one of {known}, got {orient!r}"
         raise XShardsValueError(msg)
+    if on_bad_lines not in ("error", "skip"):
+        msg = f"on_bad_lines must be 'error' or 'skip', got {on_bad_lines!r}"
+        raise XShardsValueError(msg)
+    if orient in ORIENTS and not lines:
+        where = context or default_context()
+        frame = read_oriented(_as_list(path), orient, dtype, where.cores)
+        if nrows is not None:
+            frame = frame.head(nrows)
+        return from_pandas(frame, num_partitions, context=where)
     options: dict[str, Any] = {
+        "lines": lines,
         "dtype": {},
+        "on_bad_lines": on_bad_lines,
         "nrows": nrows,
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
@@ -376,10 +406,13 @@ def partition(
 def _read(
     reader: Any, path: Paths, options: dict[str, Any], context: Context | None
 ) -> XShards:
-    listed = [path] if isinstance(path, str | os.PathLike) else path
-    paths = [os.fspath(item) for item in listed]
     where = context or default_context()
-    return XShards(reader(where._core, paths, options), where)
+    return XShards(reader(where._core, _as_list(path), options), where)
+
+
+def _as_list(path: Paths) -> list[str]:
+    listed = [path] if isinstance(path, str | os.PathLike) else path
+    return [os.fspath(item) for item in listed]
 
 
 def _types(dtype: object, read: Callable[[], XShards]) -> dict[str, str]:
