@@ -131,10 +131,14 @@ arrow::Result<int64_t> Context::Count(const Plan& plan, const arrow::StopToken& 
 arrow::Result<std::vector<std::string>> Context::Write(
     const Plan& plan, const std::string& directory, const std::string& format,
     const std::map<std::string, std::string>& options, const arrow::StopToken& stop) {
-  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory));
   SinkSpec sink{.kind = SinkKind::kWrite};
   sink.format = format;
   sink.options = options;
+  const auto mode_name = sink.options.extract("mode");
+  ARROW_ASSIGN_OR_RAISE(
+      const auto mode,
+      WriteModeFromName(mode_name.empty() ? "error" : mode_name.mapped()));
+  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory, mode));
   ARROW_ASSIGN_OR_RAISE(auto written,
                         Run(plan, stop, [&](Executor& executor, const Plan& optimized) {
                           return executor.Write(optimized, sink, [&](size_t i) {

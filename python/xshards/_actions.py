@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Actions"]
+
+WriteMode = Literal["error", "overwrite", "append"]
 
 
 class Actions(WideOps):
@@ -172,27 +174,42 @@ class Actions(WideOps):
         """Tell whether `cache` keeps the partitions."""
         return self._core.is_cached()
 
-    def to_csv(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_csv(
+        self, directory: str | os.PathLike[str], *, mode: WriteMode = "error"
+    ) -> list[str]:
         """Write one CSV file a partition; see `to_parquet`.
 
         Lists, dicts, bytes and the like have no form in CSV.
         """
-        return self._write(directory, "csv")
+        return self._write(directory, "csv", mode)
 
-    def to_json(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_json(
+        self, directory: str | os.PathLike[str], *, mode: WriteMode = "error"
+    ) -> list[str]:
         """Write one file of JSON lines a partition; see `to_parquet`."""
-        return self._write(directory, "json")
+        return self._write(directory, "json", mode)
 
-    def to_parquet(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_parquet(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        compression: str | None = "snappy",
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one Parquet file a partition.
 
-        Files are written aside and renamed when all is well: a failed write leaves
-        none behind.
+        Files are written aside and renamed when all is well: a write that fails or is
+        killed leaves what was there before.
 
         Parameters
         ----------
         directory : path
             Where to; made if it is not there.
+        compression : {"snappy", "zstd", "gzip", "brotli", "lz4", None}
+            How to compress columns.
+        mode : {"error", "overwrite", "append"}
+            What to do if there are files already: fail, put these in their place, or
+            add these to them.
 
         Returns
         -------
@@ -208,13 +225,25 @@ class Actions(WideOps):
         ...     len(paths), len(xs.read_parquet(directory))
         (2, 2)
         """
-        return self._write(directory, "parquet")
+        return self._write(directory, "parquet", mode, compression or "none")
 
-    def to_ipc(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_ipc(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        compression: Literal["lz4", "zstd"] | None = None,
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one Arrow IPC file a partition; see `to_parquet`."""
-        return self._write(directory, "ipc")
+        return self._write(directory, "ipc", mode, compression or "none")
 
-    def _write(self, directory: str | os.PathLike[str], form: str) -> list[str]:
+    def _write(
+        self,
+        directory: str | os.PathLike[str],
+        form: str,
+        mode: WriteMode,
+        compression: str | None = None,
+    ) -> list[str]:
         plain = self._without_index()
         schema = plain._core.known_schema()
         if schema is None:
@@ -222,7 +251,10 @@ class Actions(WideOps):
             schema = plain._full_schema()
         refuse_opaque(schema, form)
         path = str(Path(directory))
-        return plain._run(partial(plain._core.write, path, form, {}))
+        options: dict[str, str] = {"mode": mode}
+        if compression is not None:
+            options["compression"] = compression
+        return plain._run(partial(plain._core.write, path, form, options))
 
     @property
     def schema(self) -> pa.Schema:
