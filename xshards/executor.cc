@@ -7,6 +7,7 @@
 
 #include "xshards/conform.h"
 #include "xshards/fragment.h"
+#include "xshards/join_choice.h"
 #include "xshards/pandas_dtype.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
@@ -43,6 +44,14 @@ std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) 
   std::vector<Plan> wrapped;
   for (const auto& tree : trees) wrapped.push_back(MakeNode(node, {tree}));
   return wrapped;
+}
+
+/// What trees read, as far as it is known: a bound of what they give, but for nodes that
+/// make rows of their own.
+int64_t BytesOf(const std::vector<Plan>& trees) {
+  int64_t bytes = 0;
+  for (const auto& tree : trees) bytes += InputBytes(*tree);
+  return bytes;
 }
 
 /// Only running a function tells what it gives.
@@ -359,9 +368,54 @@ arrow::Result<Executor::Trees> Executor::LowerJoin(const Plan& plan, Storage sto
   ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(join, {left[0], right[0]})).status());
+  const auto choose = [&] {
+    return ChooseJoin(join, BytesOf(left), BytesOf(right), context_.memory_bytes());
+  };
+  auto choice = choose();
+  if (choice.hold_all) {
+    // What files and functions give is known only once it is there.
+    Trees& held = choice.build_left ? left : right;
+    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(held, storage));
+    ARROW_ASSIGN_OR_RAISE(held, ToTrees(partitions));
+    const bool was_left = choice.build_left;
+    choice = choose();
+    choice.hold_all &= choice.build_left == was_left;
+  }
+  auto chosen = join;
+  chosen.build_left = choice.build_left;
+  return choice.hold_all ? JoinWithAll(std::move(chosen), left, right, storage)
+                         : JoinByHash(chosen, std::move(left), std::move(right), storage);
+}
+
+arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees& left,
+                                                     const Trees& right,
+                                                     Storage storage) {
+  const Trees& held = join.build_left ? left : right;
+  const Trees& streamed = join.build_left ? right : left;
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(held, storage));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  const Plan all = MakeNode(LiteralNode{.schema = std::move(schema),
+                                        .partitions = {Partition::Joined(partitions)}});
+  join.shared = std::make_shared<StageShared>();
+  Trees trees;
+  for (const Plan& tree : streamed) {
+    trees.push_back(join.build_left ? MakeNode(join, {all, tree})
+                                    : MakeNode(join, {tree, all}));
+  }
+  // Workers would each make a table of their own.
+  if (storage == Storage::kHeap) return trees;
+  ARROW_ASSIGN_OR_RAISE(partitions, Publish(trees, storage));
+  return ToTrees(partitions);
+}
+
+arrow::Result<Executor::Trees> Executor::JoinByHash(const JoinNode& join, Trees left,
+                                                    Trees right, Storage storage) {
+  const auto num_partitions =
+      NumJoinPartitions(join, {left.size(), BytesOf(left)},
+                        {right.size(), BytesOf(right)}, context_.memory_bytes());
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
-  sink.num_partitions = static_cast<int32_t>(std::max(left.size(), right.size()));
+  sink.num_partitions = num_partitions;
   sink.keys = join.left_keys;
   ARROW_ASSIGN_OR_RAISE(left, Partitioned(left, sink));
   sink.keys = join.right_keys;
@@ -378,9 +432,25 @@ arrow::Result<Executor::Trees> Executor::LowerSort(const Plan& plan, Storage sto
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sort, {trees[0]})).status());
   if (trees.size() == 1) return Wrap(sort, trees);
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  if (sort.limit) {
+    sink.mode = ExchangeMode::kGather;
+    ARROW_ASSIGN_OR_RAISE(trees, Partitioned(Wrap(sort, trees), sink));
+    return Wrap(sort, trees);
+  }
   ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
-  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  ARROW_ASSIGN_OR_RAISE(
+      bool in_order,
+      AreInOrder(partitions, sort, schema, RowsSeen::kSample, context_.memory_pool()));
+  if (in_order) {
+    // Then sorting each alone, which passes on rows that are in order, may be enough.
+    ARROW_ASSIGN_OR_RAISE(partitions,
+                          Publish(Wrap(sort, ToTrees(partitions, schema)), storage));
+    ARROW_ASSIGN_OR_RAISE(in_order, AreInOrder(partitions, sort, schema, RowsSeen::kEnds,
+                                               context_.memory_pool()));
+    if (in_order) return ToTrees(partitions, schema);
+  }
   sink.mode = ExchangeMode::kRange;
   sink.num_partitions = static_cast<int32_t>(partitions.size());
   sink.sort_keys = sort.keys;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "xshards/fragment.h"
+#include "xshards/join_choice.h"
 #include "xshards/optimizer.h"
 
 namespace xshards {
@@ -17,12 +18,37 @@ void AppendPlan(const PlanNode& plan, int depth, std::string& out) {
   for (const auto& input : plan.inputs) AppendPlan(*input, depth + 1, out);
 }
 
+/// About how many bytes a plan gives, from what it reads; -1 if only running tells.
+int64_t EstimateBytes(const PlanNode& plan) {
+  if (plan.kind() == NodeKind::kCache) {
+    const auto filled = plan.as<CacheNode>().cell->Get();
+    if (!filled) return EstimateBytes(*plan.inputs[0]);
+    int64_t bytes = 0;
+    for (const auto& partition : *filled) bytes += partition.num_bytes();
+    return bytes;
+  }
+  if (plan.inputs.empty()) return InputBytes(plan);
+  int64_t bytes = 0;
+  for (const auto& input : plan.inputs) {
+    const int64_t more = EstimateBytes(*input);
+    if (more < 0 || plan.kind() == NodeKind::kMapPython ||
+        plan.kind() == NodeKind::kMapNative) {
+      return -1;
+    }
+    bytes += more;
+  }
+  return bytes;
+}
+
 /// Follows the executor's cuts without running anything.
 class StageList {
  public:
+  explicit StageList(int64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
   /// The steps of the stage in which `plan`'s rows come out; earlier stages are listed.
   std::vector<std::string> Visit(const PlanNode& plan) {
     if (plan.kind() == NodeKind::kCache) return VisitCache(plan);
+    if (plan.kind() == NodeKind::kJoin) return VisitJoin(plan);
     std::vector<std::string> steps;
     for (const auto& input : plan.inputs) {
       auto more = Visit(*input);
@@ -66,9 +92,28 @@ class StageList {
     return {"read stage " + std::to_string(number)};
   }
 
+  std::vector<std::string> VisitJoin(const PlanNode& plan) {
+    const auto choice = ChooseJoin(plan.as<JoinNode>(), EstimateBytes(*plan.inputs[0]),
+                                   EstimateBytes(*plan.inputs[1]), memory_bytes_);
+    const size_t held = choice.build_left ? 0 : 1;
+    std::vector<std::string> steps;
+    for (size_t i = 0; i < 2; ++i) {
+      auto more = Visit(*plan.inputs[i]);
+      if (choice.hold_all && i != held) {
+        steps.insert(steps.end(), more.begin(), more.end());
+        continue;
+      }
+      const int number =
+          Close(std::move(more), choice.hold_all ? "hold" : "exchange by hash of keys");
+      steps.push_back("read stage " + std::to_string(number));
+    }
+    steps.push_back(Describe(plan) + " (" + choice.reason + ")");
+    return steps;
+  }
+
   static bool IsWide(NodeKind kind) {
     return kind == NodeKind::kExchange || kind == NodeKind::kAggregate ||
-           kind == NodeKind::kJoin || kind == NodeKind::kSort;
+           kind == NodeKind::kSort;
   }
 
   static std::string WideStep(const PlanNode& plan) {
@@ -82,13 +127,13 @@ class StageList {
                (partial.ordered || partial.keys.empty() ? " → gather"
                                                         : " → exchange by hash of keys");
       }
-      case NodeKind::kJoin:
-        return "exchange by hash of keys";
       default:
-        return "exchange by range of keys";
+        return plan.as<SortNode>().limit ? Describe(plan) + " → gather"
+                                         : "exchange by range of keys";
     }
   }
 
+  const int64_t memory_bytes_;
   int count_ = 0;
   std::string text_;
 };
@@ -101,16 +146,16 @@ std::string FormatPlan(const PlanNode& plan) {
   return text;
 }
 
-std::string FormatStages(const PlanNode& plan) {
-  StageList stages;
+std::string FormatStages(const PlanNode& plan, int64_t memory_bytes) {
+  StageList stages(memory_bytes);
   stages.Close(stages.Visit(plan), "");
   return std::move(stages).text();
 }
 
-arrow::Result<std::string> Explain(const Plan& plan) {
+arrow::Result<std::string> Explain(const Plan& plan, int64_t memory_bytes) {
   ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
   return "Plan as written\n" + FormatPlan(*plan) + "Plan as optimized\n" +
-         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized);
+         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized, memory_bytes);
 }
 
 }  // namespace xshards

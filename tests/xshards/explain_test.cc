@@ -40,6 +40,36 @@ TEST(Explain, ShowsThePlanTheOptimizedPlanAndTheStages) {
       "  stage 3: read stage 2 → Aggregate (final)\n");
 }
 
+TEST(Explain, SaysWhichSideOfAJoinIsHeldAndWhy) {
+  const JoinNode on_key{.left_keys = {"key"}, .right_keys = {"key"}};
+  auto context = TestContext();
+  auto large = NumberedShards(context, 2, 500);
+  auto small = NumberedShards(context, 1, 5);
+  ASSERT_OK_AND_ASSIGN(auto text, large.Join(small, on_key).Explain());
+  EXPECT_NE(text.find("stage 1: Literal (1 partitions) → hold"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Join inner on key (the right (0 KB) is held whole"),
+            std::string::npos)
+      << text;
+  ASSERT_OK_AND_ASSIGN(text, small.Join(large, on_key).Explain());
+  EXPECT_NE(text.find("(the left (0 KB) is held whole"), std::string::npos) << text;
+  auto outer = on_key;
+  outer.type = JoinType::kOuter;
+  ASSERT_OK_AND_ASSIGN(text, large.Join(small, outer).Explain());
+  EXPECT_NE(text.find("→ exchange by hash of keys"), std::string::npos) << text;
+  EXPECT_NE(text.find("an outer join keeps the rows of both sides"), std::string::npos)
+      << text;
+}
+
+TEST(Explain, NamesTheFirstRowsOfASort) {
+  auto top = NumberedShards(TestContext(), 2, 5).Sort({{"id", false}}).Head(3);
+  ASSERT_OK_AND_ASSIGN(auto text, top.Explain());
+  EXPECT_NE(
+      text.find("stage 1: Literal (2 partitions) → Top 3 by id descending → gather"),
+      std::string::npos)
+      << text;
+}
+
 TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {
   auto mapped =
       NumberedShards(TestContext(), 1, 1).TransformShard([](const ShardView& s) {
