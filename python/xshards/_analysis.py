@@ -11,7 +11,7 @@ import pandas as pd
 
 from xshards import _shard_tasks, _summary
 from xshards._frame_methods import FrameMethods
-from xshards._quantiles import quantiles
+from xshards._quantiles import Extent, quantiles
 from xshards._query import parse_query
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import col
@@ -173,7 +173,8 @@ class Analysis(FrameMethods):
     ) -> list[float]:
         count = int(found[f"count({name})"])
         low, high = (found[f"{function}({name})"] for function in ("min", "max"))
-        return quantiles(self.select([name]), wanted, count, low, high)
+        extent = Extent(None, count, low, high)
+        return quantiles(self.select([name]), wanted, extent)()
 
     def train_test_split(
         self, test_size: float = 0.25, *, random_state: int | None = None
