@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "io/split_size.h"
+
 namespace xshards::io {
 
 std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& groups,
@@ -11,7 +13,7 @@ std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& 
   const int64_t total =
       std::accumulate(groups.begin(), groups.end(), int64_t{0},
                       [](int64_t sum, const Group& g) { return sum + g.num_bytes; });
-  const int64_t count = std::max<int64_t>(1, (total + target_bytes - 1) / target_bytes);
+  const int64_t count = NumPieces(total, target_bytes);
   std::vector<Split> splits;
   Split split{.path = path, .num_rows = 0};
   int64_t bytes_before = 0;  // of the groups before this one

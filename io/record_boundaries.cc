@@ -7,6 +7,8 @@
 
 #include <arrow/buffer.h>
 
+#include "io/split_size.h"
+
 namespace xshards::io {
 namespace {
 
@@ -116,7 +118,7 @@ arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& 
 std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes) {
   std::vector<int64_t> targets;
   const int64_t size = end - begin;
-  const int64_t count = (size + target_bytes - 1) / target_bytes;
+  const int64_t count = size > 0 ? NumPieces(size, target_bytes) : 0;
   targets.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
   for (int64_t i = 1; i < count; ++i) {
     // Not size * i / count, which overflows for large files cut small.

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kMinBytes = 4LL << 20;
 constexpr int64_t kMaxBytes = 64LL << 20;
+// Several, so that the last pieces leave no core idle for long.
+constexpr int64_t kPiecesPerCore = 4;
 
 }  // namespace
 
@@ -30,7 +32,8 @@ int64_t SplitSize::TargetBytes(int64_t total_bytes, int cores) const {
     return std::max<int64_t>(1, (total_bytes + num_partitions - 1) / num_partitions);
   }
   if (block_size > 0) return block_size;
-  return std::clamp(total_bytes / (2 * std::max(cores, 1)), kMinBytes, kMaxBytes);
+  return std::clamp(total_bytes / (kPiecesPerCore * std::max(cores, 1)), kMinBytes,
+                    kMaxBytes);
 }
 
 void SplitSize::AddTo(OptionMap* map) const {
@@ -49,6 +52,11 @@ arrow::Result<SplitSize> SplitSize::FromMap(const OptionMap& map) {
   size.block_size = block_size.value_or(0);
   ARROW_RETURN_NOT_OK(size.Validate());
   return size;
+}
+
+int64_t NumPieces(int64_t num_bytes, int64_t target_bytes) {
+  return std::max<int64_t>(
+      1, (num_bytes + target_bytes - 1 - target_bytes / 4) / target_bytes);
 }
 
 }  // namespace xshards::io

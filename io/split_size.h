@@ -17,11 +17,15 @@ struct SplitSize {
 
   arrow::Status Validate() const;
 
-  /// Bytes of one piece: as asked, or two pieces for each core, within 4 to 64 MB.
+  /// Bytes of one piece: as asked, or four pieces for each core, within 4 to 64 MB.
   int64_t TargetBytes(int64_t total_bytes, int cores) const;
 
   void AddTo(OptionMap* map) const;
   static arrow::Result<SplitSize> FromMap(const OptionMap& map);
 };
+
+/// Into how many pieces of about `target_bytes` to cut a file; less than a quarter of one
+/// makes no piece of its own, so that files of nearly equal size are cut alike.
+int64_t NumPieces(int64_t num_bytes, int64_t target_bytes);
 
 }  // namespace xshards::io
