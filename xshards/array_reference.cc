@@ -96,6 +96,28 @@ arrow::Result<std::shared_ptr<arrow::Array>> ArrayReference::Read(
   return array;
 }
 
+ArrayReference ReferWithin(const arrow::ArrayData& column,
+                           const std::shared_ptr<Segment>& segment,
+                           const arrow::Buffer& mapping) {
+  ArrayReference reference{.length = column.length,
+                           .null_count = column.GetNullCount(),
+                           .offset = column.offset};
+  for (const auto& buffer : column.buffers) {
+    auto& place = reference.buffers.emplace_back();
+    place.present = buffer != nullptr;
+    if (buffer == nullptr || buffer->size() == 0) continue;
+    place.segment = segment;
+    place.range = {.offset = buffer->data() - mapping.data(), .length = buffer->size()};
+  }
+  for (const auto& child : column.child_data) {
+    reference.children.push_back(ReferWithin(*child, segment, mapping));
+  }
+  if (column.dictionary != nullptr) {
+    reference.dictionary.push_back(ReferWithin(*column.dictionary, segment, mapping));
+  }
+  return reference;
+}
+
 std::vector<bool> FindReferences(const arrow::RecordBatch& batch,
                                  const PrivateMemory& memory) {
   std::vector<Usage> columns;

@@ -38,6 +38,11 @@ struct XSHARDS_EXPORT ArrayReference {
       const std::shared_ptr<arrow::DataType>& type) const;
 };
 
+/// Refer to a column all of whose bytes lie in one segment; `mapping` is all of it.
+XSHARDS_EXPORT ArrayReference ReferWithin(const arrow::ArrayData& column,
+                                          const std::shared_ptr<Segment>& segment,
+                                          const arrow::Buffer& mapping);
+
 /// Which columns of a batch can be passed by reference: most of their bytes are unchanged
 /// bytes of segments in `memory`, and the batch uses enough of each segment to be worth
 /// keeping the whole of it alive.

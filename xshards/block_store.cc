@@ -7,12 +7,16 @@
 #include <arrow/memory_pool.h>
 #include <arrow/util/byte_size.h>
 
+#include "xshards/payload.h"
 #include "xshards/private_memory.h"
 #include "xshards/segment_pool.h"
 
 namespace xshards {
 
 namespace {
+
+// Larger tables stay in pieces: to join them takes them in memory twice.
+constexpr int64_t kMostJoinedBytes = 1LL << 30;
 
 int64_t SizeOf(const arrow::RecordBatch& batch) {
   // Counts what a slice refers to, not the whole of the buffers behind it.
@@ -36,6 +40,16 @@ BlockStore::Block HeapBlock(int32_t destination,
   block.schema = batch->schema();
   block.batch = std::move(batch);
   return block;
+}
+
+/// True if all blocks are on the heap and are rows of one Table for one destination.
+bool AreOneTable(const std::vector<BlockStore::Block>& blocks) {
+  if (blocks.size() < 2 || blocks[0].schema->num_fields() == 0) return false;
+  return KindOf(*blocks[0].schema) == PayloadKind::kTable &&
+         std::all_of(blocks.begin(), blocks.end(), [&](const BlockStore::Block& block) {
+           return block.on_heap() && block.destination == blocks[0].destination &&
+                  block.schema->Equals(*blocks[0].schema, /*check_metadata=*/true);
+         });
 }
 
 /// Put the columns that are references between those that are not (`own`; nullptr if
@@ -152,9 +166,42 @@ arrow::Result<int64_t> BlockStore::Spill() {
 
 arrow::Status BlockStore::Share(SegmentPool& segments) {
   if (num_on_heap_ == 0) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(ShareTogether(segments));
   return MoveBlocks(segments, SegmentKind::kMemory,
                     [](const Block& block) { return block.on_heap(); })
       .status();
+}
+
+arrow::Status BlockStore::ShareTogether(SegmentPool& segments) {
+  std::lock_guard one_mover(moving_);
+  const std::vector<Block> before = blocks();
+  const MemoryBudget* budget = environment_.budget;
+  // While they are joined, the rows are in memory three times.
+  const int64_t needed = 2 * num_bytes();
+  if (!AreOneTable(before) || needed > kMostJoinedBytes ||
+      (budget != nullptr && !budget->has_room_for(needed))) {
+    return arrow::Status::OK();
+  }
+  arrow::RecordBatchVector batches;
+  for (const Block& block : before) batches.push_back(block.batch);
+  ARROW_ASSIGN_OR_RAISE(auto target,
+                        segments.ForStore(SegmentKind::kMemory, num_bytes()));
+  ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches));
+  ARROW_ASSIGN_OR_RAISE(const auto range, target->Append(*joined));
+  ARROW_ASSIGN_OR_RAISE(joined,
+                        Segment::Read(target, range, arrow::default_memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(const auto mapping, Segment::Map(target));
+  std::lock_guard lock(mutex_);
+  for (int64_t row = 0; Block& block : blocks_) {
+    const auto rows = joined->Slice(row, block.num_rows);
+    for (const auto& column : rows->column_data()) {
+      block.references.emplace_back(ReferWithin(*column, target, *mapping));
+    }
+    row += block.num_rows;
+    block.batch = nullptr;
+    --num_on_heap_;
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status BlockStore::Consolidate(SegmentPool& segments) {

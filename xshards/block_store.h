@@ -81,7 +81,9 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
 
   /// Move blocks to disk. A process that has them mapped keeps what it sees.
   arrow::Result<int64_t> Spill() override;
-  /// Move heap blocks to a memory segment, so that another process can read them.
+  /// Move heap blocks to a memory segment, so that another process can read them. The
+  /// rows of a published Table come to lie side by side there: a function gets them as
+  /// one frame without a copy (see JoinAdjacent).
   arrow::Status Share(SegmentPool& segments);
   /// Move a store of few bytes out of the segments it has for itself, if so many are open
   /// that it should share one (see SegmentPool::ForStore).
@@ -90,6 +92,8 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
  private:
   friend class BlockWriter;
   BlockStore(StorageEnvironment environment, bool spillable);
+  /// Move the heap blocks as one batch, each a slice of it, if they can be joined.
+  arrow::Status ShareTogether(SegmentPool& segments);
   /// Write blocks that `moves` chooses to a segment of a kind; returns their bytes.
   template <typename Moves>
   arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind,

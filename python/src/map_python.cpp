@@ -9,6 +9,7 @@
 
 #include "python/src/map_batches.h"
 #include "python/src/status_exception.h"
+#include "xshards/adjacent_batches.h"
 #include "xshards/payload.h"
 #include "xshards/private_memory.h"
 
@@ -18,10 +19,11 @@ namespace py = pybind11;
 
 namespace {
 
-/// Join the batches of a Table to one. The copy is nobody else's, so a function may get
-/// it to change.
+/// Join the batches of a Table to one: a copy that is nobody else's, so that a function
+/// may get it to change; or no copy, where they lie side by side.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Join(
     const arrow::RecordBatchVector& batches, OperatorContext& context) {
+  if (auto whole = JoinAdjacent(batches)) return whole;
   ARROW_ASSIGN_OR_RAISE(auto joined,
                         arrow::ConcatenateRecordBatches(batches, context.pool));
   if (context.storage.inputs == nullptr) return joined;

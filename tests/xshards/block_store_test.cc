@@ -9,6 +9,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/adjacent_batches.h"
 #include "xshards/batch_stream.h"
 #include "xshards/partition.h"
 #include "xshards/segment_pool.h"
@@ -136,6 +137,55 @@ TEST_F(BlockStoreTest, TheUsersOwnBatchesAreNotSpilledButCanBeShared) {
   EXPECT_EQ(store->storage(), Storage::kShared);
   ASSERT_OK_AND_ASSIGN(auto batch, store->ReadBlock(0));
   EXPECT_TRUE(batch->Equals(*Numbered(10)));
+}
+
+TEST_F(BlockStoreTest, SharedRowsOfATableLieSideBySide) {
+  const auto kinds = arrow::schema(
+      {arrow::field("n", arrow::int64()), arrow::field("t", arrow::large_utf8()),
+       arrow::field("l", arrow::list(arrow::int32())), arrow::field("z", arrow::null()),
+       arrow::field("d", arrow::dictionary(arrow::int32(), arrow::large_utf8())),
+       arrow::field("s", arrow::struct_({arrow::field("b", arrow::boolean())}))});
+  const auto rows = [&](const char* text) { return testing::Batch(kinds, text); };
+  const arrow::RecordBatchVector batches = {
+      rows(R"([{"n": 1, "t": "one", "l": [1, 2], "s": {"b": true}}])"), rows("[]"),
+      rows(R"([{"n": null, "t": null, "l": null, "s": null},
+               {"n": 3, "t": "", "l": [], "s": {"b": null}}])")};
+  BlockWriter writer(environment_, Storage::kHeap);
+  for (const auto& batch : batches) ASSERT_OK(writer.Append(0, batch));
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  ASSERT_OK(store->Share(*pool_));
+  EXPECT_EQ(store->storage(), Storage::kShared);
+  arrow::RecordBatchVector read;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    ASSERT_OK_AND_ASSIGN(auto block, store->ReadBlock(i));
+    EXPECT_TRUE(block->Equals(*batches[i])) << block->ToString();
+    read.push_back(std::move(block));
+  }
+  ASSERT_OK_AND_ASSIGN(auto whole, arrow::ConcatenateRecordBatches(batches));
+  const auto joined = JoinAdjacent(read);
+  ASSERT_NE(joined, nullptr);
+  EXPECT_TRUE(joined->Equals(*whole));
+  ASSERT_OK_AND_ASSIGN(int64_t spilled, store->Spill());
+  EXPECT_GT(spilled, 0);
+  EXPECT_EQ(store->storage(), Storage::kFile);
+  ASSERT_OK_AND_ASSIGN(auto last, store->ReadBlock(2));
+  EXPECT_TRUE(last->Equals(*batches[2]));
+}
+
+TEST_F(BlockStoreTest, RowsForWhichThereIsNoRoomAreSharedInPieces) {
+  Use(100'000);
+  BlockWriter writer(environment_, Storage::kHeap);
+  for (int64_t i = 0; i < 2; ++i) {
+    ASSERT_OK(writer.Append(0, Counted(1000, i * 1000)));
+  }
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  ASSERT_EQ(store->storage(), Storage::kHeap);
+  ASSERT_OK(store->Share(*pool_));
+  for (int64_t i = 0; i < 2; ++i) {
+    EXPECT_NE(store->block(static_cast<size_t>(i)).segment, nullptr);
+    ASSERT_OK_AND_ASSIGN(auto read, store->ReadBlock(static_cast<size_t>(i)));
+    EXPECT_TRUE(read->Equals(*Numbered(1000, 7, i * 1000)));
+  }
 }
 
 TEST_F(BlockStoreTest, ReadersAndSpillersDoNotDisturbEachOther) {
