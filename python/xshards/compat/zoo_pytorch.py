@@ -57,8 +57,9 @@ class Estimator:
     ) -> OrcaEstimator:
         """Make an Estimator of a model, an optimizer and a loss, or of their creators.
 
-        Parameters are those of `xshards.learn.pytorch.Estimator.from_torch`. All
-        backends train the same way; `backend` decides the arguments of the methods.
+        Parameters are those of `xshards.learn.pytorch.Estimator.from_torch`. The
+        backend decides the arguments of the methods; all but "torch_distributed" train
+        by the parameter server.
         """
         if backend not in _BACKENDS:
             known = ", ".join(_BACKENDS)
@@ -80,6 +81,7 @@ class Estimator:
                 use_tqdm=use_tqdm,
                 workers=workers_of(workers_per_node),
                 model_dir=model_dir,
+                backend="torch_distributed" if backend == "torch_distributed" else "ps",
                 context=engine(),
             )
         )

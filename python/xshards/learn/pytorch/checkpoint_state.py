@@ -15,6 +15,7 @@ import torch
 from xshards.errors import XShardsFileNotFoundError, XShardsValueError
 from xshards.learn.checkpoints import written_whole
 from xshards.learn.pytorch.meters import Meters
+from xshards.learn.pytorch.parameters import copied, load_optimizer
 from xshards.learn.pytorch.turn import Position
 
 if TYPE_CHECKING:
@@ -32,13 +33,12 @@ def state_of(job: Job) -> dict[str, Any]:
     in_epoch = _epoch_in_progress(job, positions)
     if in_epoch:
         job.take_buffers(positions[0])
-    for server in job.servers:
-        server.save_optimizer_state()
+    job.take_state()
     first = positions[0][0] if in_epoch else None
     return {
         "epoch": job.epoch - 1 if in_epoch else job.epoch,
-        "models": [_copied(model.state_dict()) for model in job.parts.models],
-        "optimizers": [_copied(one.state_dict()) for one in job.optimizers],
+        "models": [copied(model.state_dict()) for model in job.parts.models],
+        "optimizers": [copied(one.state_dict()) for one in job.optimizers],
         "schedulers": first.schedulers if first else job.schedulers or [],
         "options": first.options if first else job.options or [],
         "operator": job.parts.operator_state,
@@ -46,7 +46,7 @@ def state_of(job: Job) -> dict[str, Any]:
             [] if server.schedule is None else list(server.schedule.state)
             for server in job.servers
         ],
-        "steps": [server.server.steps for server in job.servers],
+        "steps": [server.steps for server in job.servers],
         "replicas": [
             [None if one is None else _plain(one) for one in of_one]
             for of_one in positions
@@ -67,7 +67,7 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
     if optimizers and job.optimizers:
         _check_count("optimizers", optimizers, job.optimizers)
         for optimizer, values in zip(job.optimizers, optimizers, strict=True):
-            _load_optimizer(optimizer, values)
+            load_optimizer(optimizer, values)
     job.epoch = int(state.get("epoch", job.epoch))
     job.schedulers = state.get("schedulers") or None
     job.options = state.get("options") or None
@@ -115,16 +115,6 @@ def _epoch_in_progress(job: Job, positions: list[list[Position | None]]) -> bool
     )
 
 
-def _load_optimizer(optimizer: torch.optim.Optimizer, values: dict[str, Any]) -> None:
-    optimizer.load_state_dict(_copied(values))
-    # torch casts state to the parameter's dtype, also where a step does not.
-    numbers = [number for group in values["param_groups"] for number in group["params"]]
-    own = [one for group in optimizer.param_groups for one in group["params"]]
-    for number, parameter in zip(numbers, own, strict=True):
-        if number in values["state"]:
-            optimizer.state[parameter] = _copied(values["state"][number])
-
-
 def _load_positions(job: Job, state: dict[str, Any]) -> None:
     saved = state.get("replicas") or [[] for _ in job.servers]
     steps = state.get("steps") or [0 for _ in job.servers]
@@ -169,17 +159,6 @@ def _position(values: dict[str, Any] | None) -> Position | None:
     values["buffers"] = [one.numpy() for one in values["buffers"]]
     values["meters"] = tuple(values["meters"])
     return Position(**values)
-
-
-def _copied(value: Any) -> Any:
-    """Copy tensors, each to memory of its own and no larger than it is."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, dict):
-        return type(value)((name, _copied(part)) for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return type(value)(_copied(part) for part in value)
-    return value
 
 
 def _check_count(what: str, saved: Sequence[Any], own: Sequence[Any]) -> None:

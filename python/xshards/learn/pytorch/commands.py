@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from xshards.learn.pytorch.clipping import Clip
+
 if TYPE_CHECKING:
     from xshards.learn.pytorch.loaders import LoaderSource
     from xshards.learn.pytorch.sources import ShardSource
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AddSource",
     "DropSource",
+    "Local",
     "Notify",
     "Parts",
+    "SendState",
     "SetCallbacks",
     "SetUp",
     "Train",
@@ -29,8 +33,8 @@ class Parts:
     """What a replica trains with; packed without the trained parameters."""
 
     models: list[Any]
-    #: (parameter groups, defaults) of each optimizer.
-    optimizers: list[tuple[list[dict[str, Any]], dict[str, Any]]]
+    #: (parameter groups, defaults) of each optimizer; all of it where replicas run it.
+    optimizers: list[Any]
     criterion: Any
     scheduler_creator: Any
     scheduler_step_freq: str | None
@@ -39,6 +43,18 @@ class Parts:
     config: dict[str, Any]
     use_tqdm: bool
     operator_state: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Local:
+    """Run the optimizers in the replicas themselves."""
+
+    #: Where replicas find each other to average gradients; None if there is one.
+    port: int | None
+    #: Updates that each optimizer has made.
+    steps: list[int]
+    #: What the replica reported last, for each optimizer.
+    states: list[bytes]
 
 
 @dataclass(frozen=True)
@@ -58,6 +74,8 @@ class SetUp:
     #: Of each optimizer's trained parameters.
     shapes: list[list[tuple[int, ...]]]
     parts: bytes
+    #: None where the parameter server updates weights.
+    local: Local | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +130,15 @@ class Train:
     options: list[list[dict[str, Any]]] | None = None
     #: Buffers that every replica should begin with; None keeps each one's own.
     buffers: list[Any] | None = None
+    #: For replicas that run optimizers themselves: how to clip, and whether to report
+    #: each batch and wait for an answer.
+    clip: Clip = field(default_factory=Clip)
+    watched: bool = False
+
+
+@dataclass(frozen=True)
+class SendState:
+    """Answer with the updates made, the parameters and the optimizers' states."""
 
 
 @dataclass(frozen=True)

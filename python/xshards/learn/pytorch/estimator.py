@@ -20,12 +20,12 @@ from xshards.learn.pytorch.building import (
 )
 from xshards.learn.pytorch.callbacks import with_main_callback
 from xshards.learn.pytorch.checkpoint_state import write_file
+from xshards.learn.pytorch.clipping import Clip
 from xshards.learn.pytorch.commands import Parts
 from xshards.learn.pytorch.fitting import FitOptions, fit
 from xshards.learn.pytorch.inputs import make_input
 from xshards.learn.pytorch.job import Job, check_num_replicas
 from xshards.learn.pytorch.predicting import predict
-from xshards.learn.pytorch.servers import Clip
 from xshards.learn.pytorch.training_operator import TrainingOperator
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimator"]
 
-_BACKENDS = ("ps",)
+_BACKENDS = ("ps", "torch_distributed")
 
 
 class Estimator(CheckpointMethods, SummaryMethods):
@@ -78,7 +78,7 @@ class Estimator(CheckpointMethods, SummaryMethods):
         model_dir: str | None = None,
         sync_stats: bool = False,
         seed: int | None = None,
-        backend: str = "ps",
+        backend: Literal["ps", "torch_distributed"] = "ps",
         context: Context | None = None,
     ) -> Estimator:
         """Make an Estimator of a model, an optimizer and a loss.
@@ -116,7 +116,10 @@ class Estimator(CheckpointMethods, SummaryMethods):
         seed
             Repeats shuffling, dropout and the weights a creator draws.
         backend
-            ``"ps"``, the parameter server.
+            ``"ps"``, the parameter server; or ``"torch_distributed"``, torch's
+            DistributedDataParallel over gloo, with which the death of a replica ends
+            training, and a model whose parameters do not all get a gradient in every
+            step needs ``config={"find_unused_parameters": True}``.
 
         Examples
         --------
@@ -175,6 +178,7 @@ class Estimator(CheckpointMethods, SummaryMethods):
             sync_stats=sync_stats,
             clip=clip,
             context=context,
+            distributed=backend == "torch_distributed",
         )
         return Estimator(
             job, metrics=metrics, model_dir=model_dir, clip=clip, context=context

@@ -11,18 +11,27 @@ import torch
 
 from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.commands import (
+    Local,
     Notify,
     Parts,
+    SendState,
     SetCallbacks,
     SetUp,
     Train,
     Trained,
     Validate,
 )
+from xshards.learn.pytorch.distributed import make_store
+from xshards.learn.pytorch.local_optimizer import (
+    OptimizerMirror,
+    check_local,
+    needs_closure,
+    take_apart,
+)
 from xshards.learn.pytorch.meters import NUM_SAMPLES, Meters
-from xshards.learn.pytorch.parameters import check_apart, pack
+from xshards.learn.pytorch.parameters import check_apart, load_optimizer, pack
 from xshards.learn.pytorch.replica_group import ReplicaGroup
-from xshards.learn.pytorch.servers import Clip, OptimizerServer
+from xshards.learn.pytorch.servers import OptimizerServer
 from xshards.learn.pytorch.turn import Position
 from xshards.runtime.output import log_levels
 from xshards.runtime.request import Surroundings
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from xshards.context import Context
+    from xshards.learn.pytorch.clipping import Clip
     from xshards.learn.pytorch.inputs import Input
 
 __all__ = ["Job"]
@@ -59,6 +69,7 @@ class Job:
         sync_stats: bool,
         clip: Clip,
         context: Context,
+        distributed: bool = False,
     ) -> None:
         self.parts = parts
         self.optimizers = optimizers
@@ -69,7 +80,9 @@ class Job:
         self.training = False  # inside of an epoch
         self.schedulers: list[dict[str, Any]] | None = None
         self.options: list[list[dict[str, Any]]] | None = None
-        self.servers: list[OptimizerServer] = []
+        self.servers: list[OptimizerServer | OptimizerMirror] = []
+        self._distributed = distributed
+        self._store: Any = None
         self._sync_stats = sync_stats
         self._sync_buffers: list[Any] | None = None
         self._clip = clip
@@ -77,6 +90,7 @@ class Job:
         self._group: ReplicaGroup | None = None
         #: Called when a callback wants a checkpoint written: path, weights only.
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
+        self._has_callbacks = False
         self._generation = 0
 
     @property
@@ -87,7 +101,14 @@ class Job:
     @property
     def num_steps(self) -> int:
         """Updates made so far."""
-        return self.servers[0].server.steps if self.servers else 0
+        return self.servers[0].steps if self.servers else 0
+
+    @property
+    def _local(self) -> bool:
+        """Whether replicas run the optimizers themselves."""
+        return self._distributed or (
+            self.num_replicas == 1 and any(map(needs_closure, self.optimizers))
+        )
 
     def train_epoch(
         self,
@@ -113,20 +134,70 @@ class Job:
             self.schedulers,
             self.options,
             self._sync_buffers,
+            self._clip,
+            self._local and (after_update is not None or self._has_callbacks),
         )
         self.epoch += 1
         self.first_batch = 0
         replicas = self._replicas()
         self.training = True
         try:
-            answers: list[Trained] = replicas.run(command, self.servers, after_update)
+            answers = self._run_epoch(replicas, command, after_update)
         finally:
             self.training = False
+        if self._local:
+            self._ask_for_state(replicas)
         self.schedulers = answers[0].schedulers
         self.options = answers[0].options
         self.parts.operator_state = answers[0].operator_state
         self.take_buffers(answers)
         return answers
+
+    def _run_epoch(
+        self,
+        replicas: ReplicaGroup,
+        command: Train,
+        after_update: Callable[[], None] | None,
+    ) -> list[Trained]:
+        if not self._local:
+            return replicas.run(command, self._parameter_servers(), after_update)
+
+        def on_batch(reports: list[Any]) -> None:
+            steps = reports[0][1]
+            states = [position for position, _ in reports]
+            for mirror, count in zip(self._mirrors(), steps, strict=True):
+                mirror.report(count, states)
+            if after_update is not None:
+                after_update()
+
+        replicas.on_batch = on_batch
+        return self._run(command)
+
+    def _run(self, command: Train | Validate | Notify) -> list[Any]:
+        try:
+            return self._replicas().run(command)
+        except BaseException:
+            if self._local:  # new replicas are made of what the driver has
+                self.stop_replicas()
+            raise
+
+    def take_state(self) -> None:
+        """Give the driver's optimizers, and models if need be, what training made."""
+        if not self._local:
+            for server in self._parameter_servers():
+                server.save_optimizer_state()
+        elif self.training and self._group is not None:
+            self._ask_for_state(self._group)
+
+    def _ask_for_state(self, replicas: ReplicaGroup) -> None:
+        steps, parameters, states = replicas.ask_first(SendState())
+        with torch.no_grad():
+            for model, values in zip(self.parts.models, parameters, strict=True):
+                for parameter, value in zip(model.parameters(), values, strict=True):
+                    parameter.copy_(torch.from_numpy(np.asarray(value)))
+        for mirror, count, state in zip(self._mirrors(), steps, states, strict=True):
+            mirror.steps = count
+            load_optimizer(mirror.optimizer, state)
 
     def validate(
         self,
@@ -142,7 +213,7 @@ class Job:
             metric.reset()
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
         command = Validate(number, batch_size, packed, max_batches, info or {})
-        answers = self._replicas().run(command)
+        answers = self._run(command)
         return _merge_results([result for result, _ in answers]) | {
             name: _merged_metric(metric, [states[index] for _, states in answers])
             for index, (name, metric) in enumerate(metrics.items())
@@ -160,6 +231,7 @@ class Job:
     def set_callbacks(self, callbacks: Sequence[Any], num_epochs: int) -> None:
         """Have callbacks called in replicas; none by default."""
         command = None
+        self._has_callbacks = bool(callbacks)
         if callbacks:
             code = [type(one) for one in callbacks]
             command = SetCallbacks(pack(list(callbacks), {}, code), num_epochs)
@@ -167,13 +239,13 @@ class Job:
 
     def notify(self, stage: str, stats: dict[str, Any]) -> bool:
         """Call a stage of the callbacks; tells whether one of them wants to stop."""
-        return any(self._replicas().run(Notify(stage, stats)))
+        return any(self._run(Notify(stage, stats)))
 
     def positions(self) -> list[list[Position | None]]:
         """Give what each replica left with the last update, for each optimizer."""
         return [
             [
-                Position.decode(server.server.replica_state(rank))
+                Position.decode(server.replica_state(rank))
                 for rank in range(self.num_replicas)
             ]
             for server in self.servers
@@ -184,6 +256,13 @@ class Job:
         if self.servers:
             return
         check_apart(self.optimizers)
+        if self._local:
+            check_local(self.optimizers, self.num_replicas)
+            self.servers = [
+                OptimizerMirror(optimizer, self.num_replicas)
+                for optimizer in self.optimizers
+            ]
+            return
         buffers = self._buffers()
         state_bytes = _STATE_BYTES + sum(
             buffer.nbytes + _BYTES_A_BUFFER for buffer in buffers
@@ -204,7 +283,7 @@ class Job:
         """End the replicas, so that the next ones take over what is changed here."""
         if self._group is not None:
             self._group.close()
-            self._group = None
+            self._group = self._store = None
             for server in self.servers:
                 server.abandon_step()
 
@@ -223,7 +302,7 @@ class Job:
                 if position is not None:
                     position.generation = generation
                 encoded.append(b"" if position is None else position.encode())
-            server.server.restore(count, encoded)
+            server.restore(count, encoded)
 
     def close(self) -> None:
         """End the replicas and servers; models keep what they have learned."""
@@ -234,23 +313,32 @@ class Job:
 
     def _replicas(self) -> ReplicaGroup:
         self.begin()
+        if self._local and self._group is not None and self._group.has_dead:
+            self.stop_replicas()
         if self._group is None:
-            self._group = ReplicaGroup(self.num_replicas, self._context)
+            self._group = ReplicaGroup(
+                self.num_replicas, self._context, alone=not self._local
+            )
             self._group.on_save = self.on_save
             self._set_up(self._group)
         return self._group
 
     def _set_up(self, group: ReplicaGroup) -> None:
         self._generation += 1
+        servers = self._parameter_servers()
         places = {
             id(parameter): (number, index)
-            for number, server in enumerate(self.servers)
+            for number, server in enumerate(servers)
             for index, parameter in enumerate(server.parameters)
         }
-        self.parts.optimizers = [
-            (optimizer.param_groups, optimizer.defaults)
-            for optimizer in self.optimizers
-        ]
+        self.parts.optimizers = (
+            [take_apart(optimizer) for optimizer in self.optimizers]
+            if self._local
+            else [
+                (optimizer.param_groups, optimizer.defaults)
+                for optimizer in self.optimizers
+            ]
+        )
         packed = pack(self.parts, places, self._code())
         surroundings = Surroundings(
             directory=os.getcwd(),  # noqa: PTH109 - as the workers of a context
@@ -260,9 +348,21 @@ class Job:
         )
         shapes = [
             [tuple(parameter.shape) for parameter in server.parameters]
-            for server in self.servers
+            for server in servers
         ]
         generation = self._generation
+
+        def local(rank: int) -> Local | None:
+            if not self._local:
+                return None
+            if self.num_replicas > 1 and self._store is None:
+                self._store = make_store()
+            mirrors = self._mirrors()
+            return Local(
+                None if self._store is None else self._store.port,
+                [mirror.steps for mirror in mirrors],
+                [mirror.replica_state(rank) for mirror in mirrors],
+            )
 
         def make(rank: int) -> SetUp:
             return SetUp(
@@ -273,11 +373,12 @@ class Job:
                 surroundings,
                 shapes,
                 packed,
+                local(rank),
             )
 
         descriptors = [
             descriptor
-            for server in self.servers
+            for server in servers
             for descriptor in (server.server.fd, server.board.descriptor)
         ]
         group.set_up(make, descriptors)
@@ -290,9 +391,16 @@ class Job:
             parts.scheduler_creator,
             parts.operator_class,
             parts.initialization_hook,
+            *self.optimizers,
         ]
         found += [part for model in parts.models for part in model.modules()]
         return found + [type(part) for part in found]
+
+    def _parameter_servers(self) -> list[OptimizerServer]:
+        return [one for one in self.servers if isinstance(one, OptimizerServer)]
+
+    def _mirrors(self) -> list[OptimizerMirror]:
+        return [one for one in self.servers if isinstance(one, OptimizerMirror)]
 
     def _buffers(self) -> list[torch.Tensor]:
         return [buffer for model in self.parts.models for buffer in model.buffers()]

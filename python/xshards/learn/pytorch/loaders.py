@@ -102,11 +102,15 @@ def _own_rows(loader: DataLoader[Any], feed: Feed) -> Iterator[Share]:
     assert loader.batch_sampler is not None
     batches = [list(batch) for batch in loader.batch_sampler][feed.first_batch :]
     own = [batch[slice(*_range(len(batch), feed))] for batch in batches]
+    shown = [
+        rows or (batch[:1] if feed.stand_in else [])
+        for rows, batch in zip(own, batches, strict=True)
+    ]
     workers = loader.num_workers
     reader = iter(
         DataLoader(
             loader.dataset,
-            batch_sampler=[rows for rows in own if rows],
+            batch_sampler=[rows for rows in shown if rows],
             collate_fn=loader.collate_fn,
             num_workers=workers,
             timeout=loader.timeout,
@@ -115,15 +119,19 @@ def _own_rows(loader: DataLoader[Any], feed: Feed) -> Iterator[Share]:
             prefetch_factor=loader.prefetch_factor if workers else None,
         )
     )
-    for batch, rows in zip(batches, own, strict=True):
-        yield len(rows), len(batch), next(reader) if rows else None
+    for batch, rows, some in zip(batches, own, shown, strict=True):
+        yield len(rows), len(batch), next(reader) if some else None
 
 
 def _slices(loader: DataLoader[Any], feed: Feed) -> Iterator[Share]:
     for batch in itertools.islice(loader, feed.first_batch, None):
         rows = count_rows(batch)
         begin, end = _range(rows, feed)
-        share = _cut(batch, begin, end) if end > begin else None
+        share = None
+        if end > begin:
+            share = _cut(batch, begin, end)
+        elif feed.stand_in:
+            share = _cut(batch, 0, 1)
         yield end - begin, rows, share
 
 

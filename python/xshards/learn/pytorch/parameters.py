@@ -16,7 +16,16 @@ from xshards.runtime.shipping import by_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Spec", "check_apart", "pack", "specs_of", "trained", "unpack"]
+__all__ = [
+    "Spec",
+    "check_apart",
+    "copied",
+    "load_optimizer",
+    "pack",
+    "specs_of",
+    "trained",
+    "unpack",
+]
 
 #: (name, number of elements, dtype, parameter group), as the server wants it.
 Spec = tuple[str, int, str, int]
@@ -84,6 +93,28 @@ def check_apart(optimizers: Iterable[torch.optim.Optimizer]) -> None:
             )
             raise XShardsValueError(msg)
         seen |= own
+
+
+def copied(value: Any) -> Any:
+    """Copy tensors, each to memory of its own and no larger than it is."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return type(value)((name, copied(part)) for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return type(value)(copied(part) for part in value)
+    return value
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, values: dict[str, Any]) -> None:
+    """Give an optimizer the state that another of its kind had."""
+    optimizer.load_state_dict(copied(values))
+    # torch casts state to the parameter's dtype, also where a step does not.
+    numbers = [number for group in values["param_groups"] for number in group["params"]]
+    own = [one for group in optimizer.param_groups for one in group["params"]]
+    for number, parameter in zip(numbers, own, strict=True):
+        if number in values["state"]:
+            optimizer.state[parameter] = copied(values["state"][number])
 
 
 class _Packer(cloudpickle.Pickler):  # type: ignore[misc]

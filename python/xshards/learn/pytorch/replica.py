@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import functools
 import os
 import sys
 import time
@@ -20,27 +19,26 @@ import torch
 # replicas are forked.
 import torch._dynamo
 
-from xshards import _core
-from xshards.learn.pytorch.board import Board
 from xshards.learn.pytorch.callback_runner import CallbackRunner
 from xshards.learn.pytorch.commands import (
     AddSource,
     DropSource,
     Notify,
     Parts,
+    SendState,
     SetCallbacks,
     SetUp,
     Train,
     Trained,
     Validate,
 )
+from xshards.learn.pytorch.exchanges import LocalExchange, ServerExchange
 from xshards.learn.pytorch.meters import Meters
 from xshards.learn.pytorch.parameters import unpack
-from xshards.learn.pytorch.server_optimizer import JobStoppedError, ServerOptimizer
+from xshards.learn.pytorch.server_optimizer import JobStoppedError
 from xshards.learn.pytorch.sources import Feed, open_source
 from xshards.learn.pytorch.training_operator import TrainingOperator
-from xshards.learn.pytorch.turn import Position, Turn
-from xshards.learn.pytorch.weights_view import WeightsView
+from xshards.learn.pytorch.turn import Turn
 from xshards.runtime.functions import pack_error
 from xshards.runtime.output import WorkerSide
 from xshards.runtime.shipping import set_up
@@ -49,6 +47,8 @@ from xshards.runtime.worker import settle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from xshards.learn.pytorch.local_optimizer import LocalOptimizer
+    from xshards.learn.pytorch.server_optimizer import ServerOptimizer
     from xshards.runtime.channel import Channel
     from xshards.runtime.worker import Settings
 
@@ -87,7 +87,7 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                     if replica is not None:
                         replica.close()
                     side.apply(command.surroundings.log_levels)
-                    replica = _Replica(command, descriptors)
+                    replica = _Replica(command, descriptors, channel)
                 case AddSource():
                     source = open_source(command.source, descriptors, settings)
                     sources[command.number] = source
@@ -95,7 +95,7 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                     sources.pop(command.number, None)
                 case SetCallbacks():
                     assert replica is not None
-                    replica.set_callbacks(command, functools.partial(_save, channel))
+                    replica.set_callbacks(command)
                 case _:
                     assert replica is not None
                     data = sources.get(getattr(command, "source", 0))
@@ -109,14 +109,10 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
             channel.send(("error", *pack_error(error)))
 
 
-def _save(channel: Channel, path: str, weights_only: bool) -> None:  # noqa: FBT001
-    """Have the driver write a file; it has what replicas do not have."""
-    channel.send(("save", str(Path(path).absolute()), weights_only))
-    channel.receive()
-
-
 class _Replica:
-    def __init__(self, command: SetUp, descriptors: list[int]) -> None:
+    def __init__(
+        self, command: SetUp, descriptors: list[int], channel: Channel
+    ) -> None:
         surroundings = command.surroundings
         os.chdir(surroundings.directory)
         sys.path[:] = surroundings.module_path
@@ -127,25 +123,14 @@ class _Replica:
             seed=command.seed,
             generation=command.generation,
         )
-        regions, boards = descriptors[::2], descriptors[1::2]
-        self._clients = [
-            _core.ReplicaClient.attach(region, command.rank) for region in regions
-        ]
-        self._views = [
-            WeightsView(region, client, shapes)
-            for region, client, shapes in zip(
-                regions, self._clients, command.shapes, strict=True
-            )
-        ]
-        for region in regions:
-            os.close(region)  # the mappings stay
-        self._boards = [Board(board) for board in boards]
-        parameters = [
-            [torch.nn.Parameter(tensor) for tensor in view.tensors]
-            for view in self._views
-        ]
+        self._channel = channel
+        self._exchange: ServerExchange | LocalExchange = (
+            ServerExchange(command, descriptors)
+            if command.local is None
+            else LocalExchange(command, command.local)
+        )
         self._runner: CallbackRunner | None = None
-        self._parts: Parts = unpack(command.parts, parameters)
+        self._parts: Parts = unpack(command.parts, self._exchange.parameters)
         if self._parts.initialization_hook is not None:
             self._parts.initialization_hook()
         self._build()
@@ -153,17 +138,14 @@ class _Replica:
 
     def close(self) -> None:
         """Make room for another set-up."""
-        for client in self._clients:
-            client.detach()
-        for board in self._boards:
-            board.close()
+        self._exchange.close()
 
-    def set_callbacks(self, command: SetCallbacks, save: Any) -> None:
+    def set_callbacks(self, command: SetCallbacks) -> None:
         """Have callbacks called from now on."""
         callbacks = unpack(command.callbacks, []) if command.callbacks else []
         self._runner = (
             CallbackRunner(
-                callbacks, self._operator, self._turn, command.num_epochs, save
+                callbacks, self._operator, self._turn, command.num_epochs, self._save
             )
             if callbacks
             else None
@@ -171,9 +153,13 @@ class _Replica:
         if self._runner is not None and command.begun:
             self._runner.call("before_run")
 
-    def answer(self, command: Train | Validate | Notify, source: Any) -> object:
+    def answer(
+        self, command: Train | Validate | Notify | SendState, source: Any
+    ) -> object:
         if isinstance(command, Train):
             return self._train(command, source)
+        if isinstance(command, SendState):
+            return self._state()
         if isinstance(command, Notify):
             assert self._runner is not None
             self._runner.epoch_stats = dict(command.stats)
@@ -182,31 +168,44 @@ class _Replica:
             return self._runner.should_stop
         return self._validate(command, source)
 
+    def _save(self, path: str, weights_only: bool) -> None:  # noqa: FBT001
+        """Have the driver write a file; it has what replicas do not have."""
+        self._ask("save", str(Path(path).absolute()), weights_only)
+
+    def _report(self) -> None:
+        """Tell the driver of a batch, and wait until it has done what it wants."""
+        steps = [optimizer.num_steps for optimizer in self._optimizers]
+        self._ask("batch", self._turn.position(), steps)
+
+    def _ask(self, *message: object) -> None:
+        self._channel.send(message)
+        while isinstance(self._channel.receive()[0], SendState):
+            self._channel.send(("done", self._state()))
+
+    def _state(self) -> object:
+        assert isinstance(self._exchange, LocalExchange)
+        return self._exchange.state()
+
     def _build(self) -> None:
         parts, turn = self._parts, self._turn
-        self._optimizers = [
-            ServerOptimizer(
-                groups, defaults, client=client, view=view, board=board, turn=turn
-            )
-            for (groups, defaults), client, view, board in zip(
-                parts.optimizers, self._clients, self._views, self._boards, strict=True
-            )
+        self._optimizers: list[ServerOptimizer | LocalOptimizer] = [
+            *self._exchange.make_optimizers(parts, turn)
         ]
+        given = [optimizer.as_torch for optimizer in self._optimizers]
         schedulers: Any = []
         if parts.scheduler_creator is not None:
             with warnings.catch_warnings():
                 # Schedulers look for a step that has been taken: the server takes it.
                 warnings.simplefilter("ignore", UserWarning)
-                one = len(self._optimizers) == 1
                 schedulers = parts.scheduler_creator(
-                    self._optimizers[0] if one else self._optimizers, parts.config
+                    given[0] if len(given) == 1 else given, parts.config
                 )
         if not isinstance(schedulers, (list, tuple)):
             schedulers = [schedulers]
         self._operator = parts.operator_class(
             parts.config,
-            parts.models,
-            self._optimizers,
+            self._exchange.make_models(parts, turn),
+            given,
             turn.rank,
             parts.criterion,
             list(schedulers),
@@ -224,10 +223,9 @@ class _Replica:
         """Find where the replica was that this one replaces, if it does."""
         for optimizer in self._optimizers:
             optimizer.catch_up()
-        found = [Position.decode(client.state) for client in self._clients]
         self._inherited = [
             position
-            for position in found
+            for position in self._exchange.positions()
             if position is not None and position.generation == self._turn.generation
         ]
         self._fresh = True
@@ -248,6 +246,7 @@ class _Replica:
         for optimizer in self._optimizers:
             optimizer.rows, optimizer.pushed_through = 0, -1
             optimizer.check_frozen()
+            optimizer.clip = command.clip
         same = [one for one in self._inherited if one.epoch == command.epoch]
         fresh, self._fresh, self._inherited = self._fresh, False, []
         if same and len(same) == len(self._optimizers):
@@ -277,6 +276,7 @@ class _Replica:
         turn, operator = self._turn, self._operator
         first = self._begin(command)
         turn.training = True
+        turn.report = self._report if command.watched else None
         operator.global_step = self._optimizers[0].num_steps
         batches, info = self._batches(command, source, first), dict(command.info)
         result = None
@@ -310,6 +310,7 @@ class _Replica:
             turn.rank,
             turn.num_replicas,
             first,
+            self._exchange.stand_in,
         )
         number = first
         last = command.max_batches
@@ -318,18 +319,18 @@ class _Replica:
         for rows, step_rows, batch in source.shares(feed):
             number += 1
             turn.begin_batch(number, rows, step_rows)
-            if batch is not None:
+            if rows:
                 yield batch
             else:
-                for optimizer in self._optimizers:
-                    optimizer.step_without_rows()
+                self._exchange.step_without_rows(batch)
+            turn.settle()
+            if not rows:
                 self._operator._step_schedulers("batch")
             if last is not None and number >= last:
                 return
 
     def _validate(self, command: Validate, source: Any) -> tuple[Any, list[Any]]:
-        for view in self._views:
-            view.refresh()
+        self._exchange.refresh()
         metrics = unpack(command.metrics, [])
         turn = self._turn
         feed = Feed(
@@ -349,10 +350,10 @@ class _Replica:
         return result, [metric.state() for metric in metrics.values()]
 
     def _warn_of_changes(self) -> None:
-        changed = [index for view in self._views for index in view.changed()]
+        changed = self._exchange.changed()
         if changed and self._turn.rank == 0:
             msg = (
-                f"{len(changed)} parameters were changed in place outside of the "
+                f"{changed} parameters were changed in place outside of the "
                 "optimizer; replicas take their weights from the parameter server, so "
                 "each step undoes such changes"
             )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from xshards.context import Context
-    from xshards.learn.pytorch.commands import SetUp, Train, Validate
+    from xshards.learn.pytorch.commands import SendState, SetUp, Train, Validate
     from xshards.learn.pytorch.inputs import Input
     from xshards.learn.pytorch.servers import OptimizerServer
     from xshards.runtime.pool import Worker
@@ -30,6 +30,8 @@ _ENTRY = "xshards.learn.pytorch.replica:main"
 # look while gradients keep coming.
 _WAIT_SECONDS = 0.005
 _LOOK_SECONDS = 0.02
+# After an error, how long to look for a death that would explain it.
+_DEATH_SECONDS = 0.5
 # A replica that dies so often without a step between is not killed by chance.
 _MOST_DEATHS = 4
 
@@ -40,6 +42,7 @@ class _Member:
     worker: Worker | None = None
     waiting: bool = False  # for its answer
     answer: Any = None
+    report: Any = None  # of its last batch, until all have reported
     deaths: int = 0
     steps_at_death: int = -1
 
@@ -56,10 +59,14 @@ class _Lasting:
 class ReplicaGroup:
     """N replicas, started when first asked, and again when they die.
 
-    Used by one thread.
+    With `alone` false they need each other, and the death of one ends all. Used by one
+    thread.
     """
 
-    def __init__(self, num_replicas: int, context: Context) -> None:
+    def __init__(
+        self, num_replicas: int, context: Context, *, alone: bool = True
+    ) -> None:
+        self._alone = alone
         settings = Settings(
             spill_directory=context.spill_dir,
             memory_bytes=max(context.memory // num_replicas, 1),
@@ -74,12 +81,20 @@ class ReplicaGroup:
         self._command: Train | Validate | Notify | None = None
         #: Called when a replica wants a checkpoint written: path, weights only.
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
+        #: Called when all replicas have reported a batch: their reports by rank.
+        self.on_batch: Callable[[list[Any]], None] = lambda reports: None
         self._num_sources = 0
 
     @property
     def pids(self) -> list[int]:
         """The processes there are, by rank."""
         return [one.worker.pid for one in self._members if one.worker is not None]
+
+    @property
+    def has_dead(self) -> bool:
+        """Whether one has died since the last command, to which all have answered."""
+        ends = [one.worker.channel for one in self._members if one.worker is not None]
+        return bool(wait_readable(ends, 0))
 
     def set_up(self, make: Callable[[int], SetUp], descriptors: Sequence[int]) -> None:
         """Say what replicas are to be; those that run become it at once."""
@@ -146,6 +161,16 @@ class ReplicaGroup:
             self._pool.drain_output()
         return [member.answer for member in self._members]
 
+    def ask_first(self, command: SendState) -> Any:
+        """Ask replica 0 for something while it waits for the driver."""
+        worker = self._members[0].worker
+        assert worker is not None
+        worker.channel.send(command)
+        message, _ = worker.channel.receive()
+        if message[0] == "error":
+            raise load_error(message[1], message[2], "replica 0")
+        return message[1]
+
     def close(self) -> None:
         """End all replicas; the next command starts new ones."""
         self._pool.drain_output()
@@ -200,10 +225,39 @@ class ReplicaGroup:
                 self.on_save(path, weights_only)
                 self._send(member, _Lasting(("saved",)))
                 continue
+            if message[0] == "batch":
+                self._take_report(member, message[1:])
+                continue
             if message[0] == "error":
+                self._look_for_deaths(member)
                 _, pickled, text = message
                 raise load_error(pickled, text, f"replica {member.rank}")
             member.answer, member.waiting = message[1], False
+
+    def _take_report(self, member: _Member, report: Any) -> None:
+        member.report = report
+        reports = [one.report for one in self._members]
+        if any(one is None for one in reports):
+            return
+        self.on_batch(reports)
+        for one in self._members:
+            one.report = None
+            self._send(one, _Lasting(("go on",)))
+
+    def _look_for_deaths(self, besides: _Member) -> None:
+        """Raise if another replica is gone: then the error tells of that alone."""
+        if self._alone:
+            return
+        others = {
+            member.worker.channel: member
+            for member in self._members
+            if member is not besides and member.worker is not None
+        }
+        for end in wait_readable(others, _DEATH_SECONDS):
+            try:
+                end.receive()
+            except (EOFError, OSError):
+                self._replace(others[end], ())
 
     def _start(self, member: _Member) -> None:
         member.worker = self._pool.take()
@@ -227,9 +281,16 @@ class ReplicaGroup:
         assert member.worker is not None
         end = self._pool.end_of(member.worker)
         member.worker = None
+        if not self._alone:
+            msg = (
+                f"replica {member.rank} died {end}, and torch.distributed cannot go on "
+                "without it: the model is as it was at the end of the last epoch; "
+                'backend="ps" replaces replicas that die'
+            )
+            raise XShardsWorkerError(msg)
         if not member.waiting:
             return  # it is started when it is needed
-        steps = sum(server.server.steps for server in servers)
+        steps = sum(server.steps for server in servers)
         member.deaths = member.deaths + 1 if steps == member.steps_at_death else 1
         member.steps_at_death = steps
         if member.deaths >= _MOST_DEATHS:

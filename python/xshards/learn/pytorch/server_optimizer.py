@@ -45,6 +45,8 @@ class ServerOptimizer(torch.optim.Optimizer):
         turn: Turn,
     ) -> None:
         super().__init__(groups, defaults)
+        #: Unused: the server clips.
+        self.clip: Any = None
         self.rows = 0  # behind the gradients since the last step
         self.options_changed = False
         #: Batches up to this one have been pushed by the replica this one replaces.
@@ -67,6 +69,11 @@ class ServerOptimizer(torch.optim.Optimizer):
         self._presence = client.presence
         self._all_present = False
         self._written = self.options()
+
+    @property
+    def as_torch(self) -> torch.optim.Optimizer:
+        """What user code gets."""
+        return self
 
     @property
     def num_steps(self) -> int:
@@ -124,6 +131,10 @@ class ServerOptimizer(torch.optim.Optimizer):
         outcome = self._client.wait(_FOREVER)
         if outcome != "ready":
             raise JobStoppedError
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the weights as they are now."""
         self._view.refresh()
 
     def check_frozen(self) -> None:

@@ -10,6 +10,8 @@ import torch
 from xshards import _core
 from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.board import Board
+from xshards.learn.pytorch.clipping import Clip, clip_gradients
+from xshards.learn.pytorch.local_optimizer import needs_closure, refuse_closure
 from xshards.learn.pytorch.optimizer_rules import native_rules
 from xshards.learn.pytorch.parameters import specs_of, trained
 from xshards.learn.pytorch.rule_optimizer import RuleOptimizer
@@ -19,18 +21,10 @@ if TYPE_CHECKING:
 
     from xshards.context import Context
 
-__all__ = ["Clip", "OptimizerServer"]
+__all__ = ["OptimizerServer"]
 
 # Where torch runs the optimizer the server's own rule is never applied.
 _UNUSED_RULE = ("sgd", {"learning_rate": 0.0})
-
-
-class Clip:
-    """How gradients are clipped."""
-
-    def __init__(self) -> None:
-        self.constant: tuple[float, float] | None = None
-        self.norm: float | None = None
 
 
 class OptimizerServer:
@@ -58,12 +52,8 @@ class OptimizerServer:
         self._num_replicas = num_replicas
         rules = _rules_of(optimizer)
         self.native = rules is not None
-        if isinstance(optimizer, torch.optim.LBFGS):
-            msg = (
-                "LBFGS evaluates the loss several times a step, which replicas cannot "
-                "do together; use another optimizer"
-            )
-            raise XShardsValueError(msg)
+        if needs_closure(optimizer):
+            refuse_closure(optimizer)
         self.server = _core.ParameterServer.make(
             specs_of(optimizer, models),
             rules or [_UNUSED_RULE] * len(optimizer.param_groups),
@@ -82,6 +72,19 @@ class OptimizerServer:
         )
         self._adopt()
         self.load_optimizer_state()
+
+    @property
+    def steps(self) -> int:
+        """Updates made so far."""
+        return self.server.steps
+
+    def replica_state(self, rank: int) -> bytes:
+        """Give what a replica left with its last gradient."""
+        return self.server.replica_state(rank)
+
+    def restore(self, steps: int, states: Sequence[bytes]) -> None:
+        """Go on after so many updates, with replicas where they were."""
+        self.server.restore(steps, list(states))
 
     def set_clip(self) -> None:
         """Clip as was asked for since."""
@@ -228,7 +231,7 @@ class OptimizerServer:
                     if rows[replica] and presence[replica][index]
                 ]
                 parameter.grad = _weighted_sum(parts, parameter)
-        self._clip_gradients()
+        clip_gradients(self.parameters, self._clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         with torch.no_grad():
@@ -238,15 +241,6 @@ class OptimizerServer:
                     shared = shared.view(parameter.shape)
                     shared.copy_(parameter)
                     parameter.data = shared
-
-    def _clip_gradients(self) -> None:
-        having = [one for one in self.parameters if one.grad is not None]
-        if self._clip.constant is not None:
-            for parameter in having:
-                assert parameter.grad is not None
-                parameter.grad.clamp_(*self._clip.constant)
-        if self._clip.norm is not None:
-            torch.nn.utils.clip_grad_norm_(having, self._clip.norm)
 
 
 def _rules_of(

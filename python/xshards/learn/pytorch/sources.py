@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import torch
 
@@ -36,6 +37,8 @@ class Feed:
     rank: int
     num_replicas: int
     first_batch: int = 0
+    #: Give one row that does not count where there is none, instead of None.
+    stand_in: bool = False
 
 
 #: Rows here, rows over all replicas, and the batch (None if there are no rows here).
@@ -88,7 +91,10 @@ class ShardBatches:
         while (batch := feeder.next()) is not None:
             _, step_rows, arrays = batch
             rows = len(arrays[0])
-            yield rows, step_rows, self._batch(arrays) if rows else None
+            if rows == 0 and feed.stand_in:
+                arrays = [np.zeros((1, *one.shape[1:]), one.dtype) for one in arrays]
+            share = self._batch(arrays) if rows or feed.stand_in else None
+            yield rows, step_rows, share
 
     def _feeder(self, feed: Feed) -> _core.Feeder:
         key = (feed.batch_size, feed.shuffle, feed.seed, feed.rank, feed.num_replicas)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from xshards.learn.pytorch.fitting_targets import fit_target
+from xshards.learn.pytorch.local_optimizer import needs_closure
 from xshards.learn.pytorch.meters import NUM_SAMPLES, Meters
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class TrainingOperator:
         self._scheduler_step_freq: str | None = "batch"
         self._turn: Turn | None = None
         self._output: Any = None  # of the last batch, for callbacks
+        self._closure_wanted = bool(optimizers) and needs_closure(optimizers[0])
         self.global_step = 0
         self.setup(self._config)
 
@@ -91,12 +93,10 @@ class TrainingOperator:
 
     def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
         """Compute the loss of a batch, and step down its gradient."""
-        *features, target = batch
-        output = self.model(*features)
-        loss = self._loss(output, target)
-        self._output = output
-        self.optimizer.zero_grad()
-        self._for_all_replicas(loss).backward()
+        if self._closure_wanted:
+            loss: Any = self.optimizer.step(lambda: self._compute_gradient(batch))
+            return {"train_loss": loss.item(), NUM_SAMPLES: count_rows(batch)}
+        loss = self._compute_gradient(batch)
         values = {"train_loss": loss.item(), NUM_SAMPLES: count_rows(batch)}
         if self._turn is not None:
             self._turn.pending = values
@@ -228,6 +228,15 @@ class TrainingOperator:
     def use_tqdm(self) -> bool:
         """Whether a progress bar was asked for."""
         return self._use_tqdm
+
+    def _compute_gradient(self, batch: Any) -> Any:
+        *features, target = batch
+        output = self.model(*features)
+        loss = self._loss(output, target)
+        self._output = output
+        self.optimizer.zero_grad()
+        self._for_all_replicas(loss).backward()
+        return loss
 
     def _loss(self, output: Any, target: Any) -> Any:
         loss = self._criterion(output, fit_target(self._criterion, output, target))

@@ -14,8 +14,9 @@ import torch
 from xshards.learn.pytorch.meters import Meters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from xshards.learn.pytorch.local_optimizer import LocalOptimizer
     from xshards.learn.pytorch.server_optimizer import ServerOptimizer
 
 __all__ = ["Position", "Turn", "seed_everything"]
@@ -75,7 +76,7 @@ class Turn:
         self.num_replicas = num_replicas
         self.seed = seed
         self.generation = generation
-        self.optimizers: Sequence[ServerOptimizer] = []
+        self.optimizers: Sequence[ServerOptimizer | LocalOptimizer] = []
         self.schedulers: Sequence[Any] = []
         self.buffers: Sequence[torch.Tensor] = []
         self.epoch = 0
@@ -85,6 +86,9 @@ class Turn:
         self.meters = Meters()
         self.pending: Mapping[str, Any] | None = None
         self.training = False
+        #: Called once with each batch that is done, if somebody wants to know.
+        self.report: Callable[[], None] | None = None
+        self._reported = 0
 
     def begin_batch(self, number: int, rows: int, step_rows: int) -> None:
         """Note that a batch is computed now, and seed what it may draw from."""
@@ -99,6 +103,13 @@ class Turn:
         """Note what it returned."""
         self.meters.add(values, self.rows)
         self.pending = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Report the batch, if it has not been."""
+        if self.report is not None and self._reported != self.batch:
+            self._reported = self.batch
+            self.report()
 
     def position(self) -> bytes:
         """Say where this replica is once the current gradient has been taken."""

@@ -71,10 +71,50 @@ def test_any_torch_optimizer_runs_as_itself(make, name, tmp_path):
     assert_same(ours, weights_of(estimator.get_model()), rtol=0, atol=0)
 
 
-def test_lbfgs_is_refused(make):
-    estimator = make(mlp(), lambda m, c: torch.optim.LBFGS(m.parameters()))
-    with pytest.raises(ValueError, match="LBFGS"):
-        estimator.fit(shards())
+def lbfgs(model, config=None):
+    return torch.optim.LBFGS(model.parameters(), lr=0.5, max_iter=3)
+
+
+def test_lbfgs_runs_in_one_replica(make, tmp_path):
+    whole = make(mlp(), lbfgs, workers=1)
+    history = whole.fit(shards(), epochs=2, batch_size=25)
+    expected = mlp()
+    theirs = lbfgs(expected)
+    for _, batch in batches_of(shards(), 2, 25):
+        x, y = batch
+
+        def closure(x=x, y=y):
+            theirs.zero_grad()
+            loss = torch.nn.functional.mse_loss(expected(x), y)
+            loss.backward()
+            return loss
+
+        theirs.step(closure)
+    assert_same(weights_of(whole.get_model()), weights_of(expected))
+    assert history[1]["train_loss"] < history[0]["train_loss"]
+    whole.save(tmp_path / "state")
+    whole.fit(shards(), batch_size=25)
+    resumed = make(mlp(), lbfgs, workers=1)
+    resumed.load(tmp_path / "state")
+    resumed.fit(shards(), batch_size=25)
+    ours = weights_of(resumed.get_model())
+    assert_same(ours, weights_of(whole.get_model()), rtol=0, atol=0)
+
+
+def batches_of(data, epochs, batch_size):
+    from training import SEED
+
+    from xshards.learn.feeder import Feeder
+
+    feeder = Feeder(data, batch_size=batch_size, shuffle=True, seed=SEED)
+    for epoch in range(epochs):
+        for batch in feeder.epoch(epoch):
+            yield epoch, [torch.from_numpy(array.copy()) for array in batch.arrays]
+
+
+def test_lbfgs_is_refused_above_one_replica(make):
+    with pytest.raises(ValueError, match="LBFGS evaluates the loss several times"):
+        make(mlp(), lbfgs).fit(shards())
 
 
 def test_parameter_groups_keep_their_options(make):

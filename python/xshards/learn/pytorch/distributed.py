@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients averaged by torch.distributed over gloo, for replicas that update alone."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import TCPStore
+from torch.nn.parallel import DistributedDataParallel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from xshards.learn.pytorch.turn import Turn
+
+__all__ = ["FIND_UNUSED", "join_group", "make_store", "run_without_rows", "wrap"]
+
+#: The key of the config that has torch look for parameters a batch does not reach.
+FIND_UNUSED = "find_unused_parameters"
+_HOST = "127.0.0.1"
+# The driver ends replicas whose peers are gone; this is for what it cannot see.
+_TIMEOUT = datetime.timedelta(minutes=30)
+
+
+def make_store() -> TCPStore:
+    """Open the place where replicas find each other; in the driver."""
+    return TCPStore(_HOST, 0, is_master=True, wait_for_workers=False)
+
+
+def join_group(port: int, rank: int, num_replicas: int) -> None:
+    """Become one of the processes that average gradients.
+
+    Nobody leaves the group: replicas end by a signal, so the teardown that hangs now
+    and then while a model is alive never runs.
+    """
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # all replicas are on this machine
+    store = TCPStore(_HOST, port, is_master=False)
+    dist.init_process_group(
+        "gloo", store=store, rank=rank, world_size=num_replicas, timeout=_TIMEOUT
+    )
+
+
+def wrap(
+    models: Sequence[torch.nn.Module], config: dict[str, Any], turn: Turn
+) -> list[torch.nn.Module]:
+    """Have the gradients of models averaged by rows as they are computed."""
+    return [
+        _wrapped(model, config, turn)
+        if any(parameter.requires_grad for parameter in model.parameters())
+        else model
+        for model in models
+    ]
+
+
+def run_without_rows(models: Sequence[torch.nn.Module], batch: Sequence[Any]) -> None:
+    """Take part in the averages of a batch of which this replica has no rows.
+
+    `batch` is any batch; what is computed of it counts for nothing.
+    """
+    for model in models:
+        if not isinstance(model, DistributedDataParallel):
+            continue
+        was_training = model.module.training
+        model.module.eval()  # the statistics of layers stay as they are
+        outputs = list(_tensors(model(*batch[:-1])))
+        total: Any = torch.stack([output.sum() for output in outputs]).sum()
+        total.backward()
+        model.module.train(was_training)
+
+
+def _wrapped(
+    model: torch.nn.Module, config: dict[str, Any], turn: Turn
+) -> DistributedDataParallel:
+    wrapped = DistributedDataParallel(
+        model,
+        forward_sync_buffers=False,
+        gradient_as_bucket_view=True,
+        find_unused_parameters=bool(config.get(FIND_UNUSED, False)),
+    )
+
+    def weigh(module: object, inputs: object, output: Any) -> None:
+        """Weigh the gradient by rows: torch averages by replica."""
+        if turn.rows * turn.num_replicas == turn.step_rows or not turn.training:
+            return
+        weight = turn.rows * turn.num_replicas / turn.step_rows
+        for tensor in _tensors(output):
+            if tensor.requires_grad:
+                tensor.register_hook(lambda gradient: gradient * weight)
+
+    wrapped.register_forward_hook(weigh)
+    return wrapped
+
+
+def _tensors(output: Any) -> Iterator[Any]:
+    if isinstance(output, torch.Tensor):
+        yield output
+    elif isinstance(output, dict):
+        for part in output.values():
+            yield from _tensors(part)
+    elif isinstance(output, (list, tuple)):
+        for part in output:
+            yield from _tensors(part)
