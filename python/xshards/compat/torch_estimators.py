@@ -40,7 +40,8 @@ class OrcaEstimator:
         return self._estimator.fit(_to_ours(data), **options)
 
     def _evaluate(self, data: Any, **options: Any) -> dict[str, Any]:
-        return self._estimator.evaluate(_to_ours(data), **options)
+        result: dict[str, Any] = self._estimator.evaluate(_to_ours(data), **options)
+        return result
 
     def _predict(self, data: Any, **options: Any) -> Any:
         predicted = self._estimator.predict(_to_ours(data), **options)

@@ -52,6 +52,8 @@ def state_of(job: Job) -> dict[str, Any]:
             for of_one in positions
         ],
         "in_epoch": in_epoch,
+        "seed": job.seed,
+        "observed": job.observed,
     }
 
 
@@ -69,6 +71,9 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
         for optimizer, values in zip(job.optimizers, optimizers, strict=True):
             load_optimizer(optimizer, values)
     job.epoch = int(state.get("epoch", job.epoch))
+    # The order of rows goes on, so that an epoch that was begun has each of them once.
+    job.seed = int(state.get("seed", job.seed))
+    job.observed = state.get("observed")
     job.schedulers = state.get("schedulers") or None
     job.options = state.get("options") or None
     job.parts.operator_state = state.get("operator") or {}

@@ -134,6 +134,8 @@ class Train:
     #: each batch and wait for an answer.
     clip: Clip = field(default_factory=Clip)
     watched: bool = False
+    #: The loss of the epoch before, for schedulers that wait for one.
+    observed: float | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -277,7 +278,7 @@ class Estimator(CheckpointMethods, SummaryMethods):
         reduce_results: bool = True,
         info: dict[str, Any] | None = None,
         callbacks: Sequence[Any] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Measure the loss and metrics on data.
 
         Parameters are those of `fit`; `num_steps` limits the batches.
@@ -285,9 +286,11 @@ class Estimator(CheckpointMethods, SummaryMethods):
         Returns
         -------
         dict
-            num_samples, val_loss and the metrics by their names.
+            num_samples, val_loss and the metrics by their names. A list of them, one
+            for each replica, with ``reduce_results=False``.
         """
         self._require("evaluate")
+        with_main_callback(callbacks)  # refuses what are no callbacks
         given = validation_methods if validation_metrics is None else validation_metrics
         metrics = convert_metrics(self._metrics if given is None else given)
         _check_batch_size(batch_size)
@@ -297,16 +300,25 @@ class Estimator(CheckpointMethods, SummaryMethods):
                 data, feature_cols, labels_cols if label_cols is None else label_cols
             )
         )
+        begin = time.perf_counter()
         try:
-            return self._job.validate(
+            self._job.set_callbacks(list(callbacks or []), 0)
+            results = self._job.validate(
                 source,
                 batch_size=batch_size,
                 metrics=metrics,
                 max_batches=num_steps,
                 info=info,
+                reduce_results=reduce_results,
             )
         finally:
+            self._job.set_callbacks([], 0)
             self._job.drop_source(source)
+        if profile:
+            seconds = time.perf_counter() - begin
+            for one in results:
+                one["seconds"] = seconds
+        return results[0] if reduce_results else results
 
     def predict(
         self,

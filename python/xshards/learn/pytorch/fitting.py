@@ -133,6 +133,7 @@ class _Fit:
             self._notify("after_val_epoch", stats)
         for server in self._job.servers:
             server.observe(stats)
+        self._job.observed = stats.get("val_loss", stats.get("train_loss"))
         self._watch.after_epoch(stats)
         if not options.reduce_results:
             return [self._own_stats(answer) for answer in answers]
@@ -151,7 +152,7 @@ class _Fit:
         return {"epoch": self._job.epoch, **meters, **own}
 
     def _validate(self, source: int) -> dict[str, Any]:
-        result = self._job.validate(
+        (result,) = self._job.validate(
             source,
             batch_size=self._options.batch_size,
             metrics=self._metrics,

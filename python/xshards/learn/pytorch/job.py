@@ -78,6 +78,8 @@ class Job:
         self.epoch = 0  # the next one, from 0
         self.first_batch = 0  # of it
         self.training = False  # inside of an epoch
+        #: The loss of the last epoch, for schedulers that wait for one.
+        self.observed: float | None = None
         self.schedulers: list[dict[str, Any]] | None = None
         self.options: list[list[dict[str, Any]]] | None = None
         self.servers: list[OptimizerServer | OptimizerMirror] = []
@@ -136,6 +138,7 @@ class Job:
             self._sync_buffers,
             self._clip,
             self._local and (after_update is not None or self._has_callbacks),
+            self.observed,
         )
         self.epoch += 1
         self.first_batch = 0
@@ -207,17 +210,23 @@ class Job:
         metrics: Mapping[str, Any],
         max_batches: int | None = None,
         info: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Measure the model on a source."""
+        reduce_results: bool = True,
+    ) -> list[dict[str, Any]]:
+        """Measure the model on a source; gives one result, or one of each replica."""
         for metric in metrics.values():
             metric.reset()
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
         command = Validate(number, batch_size, packed, max_batches, info or {})
         answers = self._run(command)
-        return _merge_results([result for result, _ in answers]) | {
-            name: _merged_metric(metric, [states[index] for _, states in answers])
-            for index, (name, metric) in enumerate(metrics.items())
-        }
+        parts = [answers] if reduce_results else [[one] for one in answers]
+        return [
+            _merge_results([result for result, _ in part])
+            | {
+                name: _merged_metric(metric, [states[index] for _, states in part])
+                for index, (name, metric) in enumerate(metrics.items())
+            }
+            for part in parts
+        ]
 
     def add_source(self, data: Input) -> int:
         """Give data to the replicas; gives its number."""

@@ -16,6 +16,7 @@ from xshards.learn.pytorch.callback_runner import CallbackRunner
 from xshards.learn.pytorch.inputs import columns_of, float_type, is_local
 from xshards.learn.pytorch.loaders import make_loader
 from xshards.learn.pytorch.parameters import pack, unpack
+from xshards.learn.pytorch.training_operator import TrainingOperator
 from xshards.learn.pytorch.turn import Turn
 from xshards.shards import XShards
 from xshards.shared_value import SharedValue
@@ -84,6 +85,8 @@ def _function_of(shared: SharedValue) -> Any:
         operator = cls(config, models, [], 0, criterion, [])
         operator.eval_mode()
         _functions[name] = operator.predict_batch
+        if cls.predict is not TrainingOperator.predict:
+            _functions[name] = lambda batch: operator.predict([batch])[0]
         if callbacks:
             turn = Turn(rank=0, num_replicas=1, seed=0, generation=0)
             runner = CallbackRunner(callbacks, operator, turn, 0, _no_checkpoint)

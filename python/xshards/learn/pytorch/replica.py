@@ -261,6 +261,7 @@ class _Replica:
             self._set_schedules(command.schedulers or [], command.options or [])
         if command.buffers is not None:
             self._set_buffers(command.buffers)
+        self._operator._observe(command.observed)
         return command.first_batch
 
     def _set_schedules(self, schedulers: Sequence[Any], options: Sequence[Any]) -> None:

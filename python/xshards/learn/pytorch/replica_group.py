@@ -78,6 +78,7 @@ class ReplicaGroup:
         self._set_up: Callable[[int], _Lasting] | None = None
         self._sources: dict[int, _Lasting] = {}
         self._callbacks: SetCallbacks | None = None
+        self._begun = False  # whether callbacks know that a run has begun
         self._command: Train | Validate | Notify | None = None
         #: Called when a replica wants a checkpoint written: path, weights only.
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
@@ -118,7 +119,7 @@ class ReplicaGroup:
         """Have callbacks called in replicas, or none."""
         if callbacks is None and self._callbacks is None:
             return
-        self._callbacks = callbacks
+        self._callbacks, self._begun = callbacks, False
         for member in self._members:
             if member.worker is not None:
                 self._send(member, _Lasting(callbacks or SetCallbacks(b"", 0)))
@@ -159,6 +160,8 @@ class ReplicaGroup:
         finally:
             self._command = None
             self._pool.drain_output()
+        if isinstance(command, Notify) and command.stage == "before_run":
+            self._begun = True
         return [member.answer for member in self._members]
 
     def ask_first(self, command: SendState) -> Any:
@@ -266,8 +269,7 @@ class ReplicaGroup:
         for lasting in [self._set_up(member.rank), *self._sources.values()]:
             self._send(member, lasting)
         if self._callbacks is not None:
-            begun = not isinstance(self._command, Notify)
-            self._send(member, _Lasting(replace(self._callbacks, begun=begun)))
+            self._send(member, _Lasting(replace(self._callbacks, begun=self._begun)))
         if member.waiting and self._command is not None:
             self._send(member, _Lasting(self._command))
 

@@ -66,6 +66,10 @@ class ServerOptimizer(torch.optim.Optimizer):
             torch.from_numpy(client.gradient(index)).view(parameter.shape)
             for index, parameter in enumerate(self._trained)
         ]
+        self._views = [
+            (parameter, tensor, tensor.data_ptr())
+            for parameter, tensor in zip(self._trained, view.tensors, strict=True)
+        ]
         self._presence = client.presence
         self._all_present = False
         self._written = self.options()
@@ -134,8 +138,15 @@ class ServerOptimizer(torch.optim.Optimizer):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the weights as they are now."""
+        """Show the weights as they are now.
+
+        Code of the model may have given a parameter other memory (``p.data = ...``,
+        another memory format): it gets a copy then.
+        """
         self._view.refresh()
+        for parameter, tensor, address in self._views:
+            if parameter.data_ptr() != address:
+                parameter.data.copy_(tensor)
 
     def check_frozen(self) -> None:
         """Refuse parameters that were frozen at the start and are not any more."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from xshards.learn.pytorch.fitting_targets import fit_target
 from xshards.learn.pytorch.local_optimizer import needs_closure
@@ -113,23 +114,30 @@ class TrainingOperator:
         self.eval_mode()
         meters = Meters()
         metrics = metrics or {}
+        own = type(self).validate_batch is not TrainingOperator.validate_batch
         with torch.no_grad():
             for index, batch in enumerate(val_iterator):
                 batch_info = {"batch_idx": index, **info}
-                output, target, loss = self.forward_batch(batch, batch_info)
                 rows = count_rows(batch)
                 meters.count(rows)
-                if loss is not None:
-                    meters.add({"val_loss": loss.item()}, rows)
+                if own:
+                    values = dict(self.validate_batch(batch, batch_info))
+                    output, target = values.pop("output", None), batch[-1]
+                else:
+                    output, target, loss = self.forward_batch(batch, batch_info)
+                    values = {} if loss is None else {"val_loss": loss.item()}
+                meters.add(values, rows)
                 for metric in metrics.values():
                     metric(output, target)
-        result = {NUM_SAMPLES: meters.num_samples}
-        if "val_loss" in meters.sums:
-            result["val_loss"] = meters.summary()["val_loss"]
-        return result
+        summary = meters.summary()
+        averages = {name: summary[name] for name in meters.sums}
+        return {NUM_SAMPLES: meters.num_samples, **averages}
 
     def validate_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
-        """Measure one batch."""
+        """Measure one batch; override it to measure something else.
+
+        What it returns is averaged over rows; metrics look at its ``"output"``.
+        """
         with torch.no_grad():
             output, _, loss = self.forward_batch(batch, batch_info)
         rows = count_rows(batch)
@@ -261,7 +269,16 @@ class TrainingOperator:
     def _step_schedulers(self, frequency: str) -> None:
         if self._scheduler_step_freq == frequency:
             for scheduler in self._schedulers:
-                scheduler.step()
+                if not isinstance(scheduler, ReduceLROnPlateau):
+                    scheduler.step()
+
+    def _observe(self, loss: float | None) -> None:
+        """Step the schedulers that wait for the loss of an epoch."""
+        if loss is None or self._scheduler_step_freq not in ("batch", "epoch"):
+            return
+        for scheduler in self._schedulers:
+            if isinstance(scheduler, ReduceLROnPlateau):
+                scheduler.step(loss)
 
 
 def count_rows(batch: Any) -> int:

@@ -9,6 +9,7 @@ from training import adam, arrays, frame, mlp, shards
 
 import xshards as xs
 from xshards.learn.metrics import MAE, MSE, Accuracy
+from xshards.learn.pytorch.callbacks import Callback
 
 COLUMNS = list("abcd")
 
@@ -40,6 +41,33 @@ def test_fit_validates_after_each_epoch(make):
     assert history[-1]["val_loss"] == pytest.approx(last["val_loss"])
     assert history[-1]["val_MAE"] == pytest.approx(last["MAE"])
     assert history[0]["val_loss"] != history[1]["val_loss"]
+
+
+class Marks(Callback):
+    def __init__(self, directory):
+        self.directory = directory
+
+    def after_val_iter(self, runner):
+        (self.directory / f"{runner.rank}-{runner.batch_idx}").touch()
+
+    def before_run(self, runner):
+        (self.directory / "run").touch()
+
+
+def test_evaluation_of_each_replica_with_callbacks(make, tmp_path):
+    estimator = make(mlp(), workers=2, metrics=[MAE()])
+    options = {"batch_size": 25, "reduce_results": False, "profile": True}
+    each = estimator.evaluate(shards(50), callbacks=[Marks(tmp_path)], **options)
+    names = {"0-0", "0-1", "1-0", "1-1"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert sum(one["num_samples"] for one in each) == 50
+    whole = estimator.evaluate(shards(50))
+    for name in ("MAE", "val_loss"):
+        mean = sum(one[name] * one["num_samples"] for one in each) / 50
+        assert mean == pytest.approx(whole[name])
+    assert all(one["seconds"] > 0 for one in each)
+    with pytest.raises(TypeError, match="callbacks must be Callback objects"):
+        estimator.evaluate(shards(50), callbacks=[3])
 
 
 def test_an_estimator_without_optimizer_evaluates(make):

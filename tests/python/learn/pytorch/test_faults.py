@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replicas that die, and what the death of one does not change."""
 
+import contextlib
+import gc
 import os
 import signal
 import threading
@@ -93,6 +95,61 @@ def test_replicas_killed_at_random_change_nothing(make):
     assert history == expected
     theirs = weights_of(undisturbed.get_model())
     assert_same(weights_of(disturbed.get_model()), theirs, rtol=0, atol=0)
+
+
+@pytest.mark.slow
+def test_a_replica_killed_every_two_seconds_changes_nothing(make):
+    """A fit of 15 s or more; nothing of it is left behind."""
+    rows, epochs = 20_000, 3
+
+    def fit(disturb):
+        estimator = make(Slow(), adam, scheduler_creator=step_lr)
+        estimator.fit(shards(100), batch_size=16)  # replicas are up
+        done = threading.Event()
+        killed = []
+
+        def kill():
+            random = np.random.default_rng(0)
+            while not done.wait(2):
+                pids = estimator._job.pids
+                killed.append(int(random.choice(pids)))
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(killed[-1], signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        if disturb:
+            thread.start()
+        history = estimator.fit(shards(rows), epochs=epochs, batch_size=16)
+        done.set()
+        if disturb:
+            thread.join()
+        weights = weights_of(estimator.get_model())
+        pids = [*killed, *estimator._job.pids]
+        estimator.shutdown()
+        return history, weights, pids
+
+    files = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    expected, theirs, _ = fit(disturb=False)
+    history, ours, pids = fit(disturb=True)
+    assert len(pids) >= 2 + 5
+    assert history == expected
+    assert [one["num_samples"] for one in history] == [rows] * epochs
+    assert_same(ours, theirs, rtol=0, atol=0)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= files + FEW  # noqa: PTH208
+
+
+#: Descriptors of the pool of processes that a context keeps.
+FEW = 8
+
+
+class Slow(Noisy):
+    def forward(self, x):
+        time.sleep(0.002)
+        return super().forward(x)
 
 
 def test_a_replica_that_always_dies_is_an_error(make):

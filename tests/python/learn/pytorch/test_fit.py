@@ -247,6 +247,32 @@ def test_writing_behind_the_back_of_torch_is_undone_and_told(make, capfd):
     assert torch.equal(estimator.get_model().linear.weight, torch.ones(1, 4))
 
 
+class Replaces(torch.nn.Module):
+    """Gives its parameters other memory: in another order, and in every batch."""
+
+    def __init__(self):
+        super().__init__()
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            self.spread = torch.nn.Conv2d(1, 3, (1, 2)).double()
+            self.last = torch.nn.Linear(9, 1).double()
+        self.spread.to(memory_format=torch.channels_last)
+
+    def forward(self, x):
+        self.last.weight.data = self.last.weight.data.clone()
+        return self.last(self.spread(x.view(-1, 1, 1, 4)).flatten(1))
+
+
+@pytest.mark.parametrize("optimizer", [sgd, adam])
+def test_parameters_with_memory_of_their_own_are_trained(make, optimizer):
+    data = shards()
+    estimator = make(Replaces(), optimizer)
+    estimator.fit(data, epochs=2, batch_size=16)
+    expected = Replaces()
+    plain_loop(expected, optimizer(expected), data, 2, 16)
+    assert_same(weights_of(estimator.get_model()), weights_of(expected))
+
+
 def test_errors_of_the_model_reach_the_caller(make):
     class Fails(torch.nn.Linear):
         def forward(self, x):

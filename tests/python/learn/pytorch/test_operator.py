@@ -9,6 +9,7 @@ import torch
 from training import adam, arrays, assert_same, mlp, plain_loop, sgd, shards, weights_of
 
 from xshards.learn import optimizers
+from xshards.learn.metrics import MAE
 from xshards.learn.pytorch import TrainingOperator
 
 SCHEDULERS = {
@@ -42,6 +43,42 @@ def test_schedulers_step_as_often_as_asked(make, frequency, steps):
     )
     estimator.fit(shards(), epochs=2)
     assert estimator._job.options[0][0]["lr"] == pytest.approx(0.05 * 0.5**steps)
+
+
+@pytest.mark.parametrize("validated", [False, True])
+def test_a_plateau_of_the_loss_lowers_the_rate(make, validated, tmp_path):
+    def creator(optimizer, config):
+        return torch.optim.lr_scheduler.ReduceLROnPlateau(
+            optimizer, factor=0.5, patience=0, threshold=0.5
+        )
+
+    def started():
+        return make(mlp(), scheduler_creator=creator, scheduler_step_freq="epoch")
+
+    estimator = started()
+    options = {"validation_data": shards(30)} if validated else {}
+    history = estimator.fit(shards(), epochs=3, batch_size=16, **options)
+    estimator.save(tmp_path / "state")
+    history += estimator.fit(shards(), epochs=2, batch_size=16, **options)
+    expected = mlp()
+    theirs = sgd(expected)
+    scheduler = creator(theirs, {})
+    numbers = []
+    for epoch, batch in batches_of(shards(), 5, 16):
+        if numbers and numbers[-1] != epoch:
+            name = "val_loss" if validated else "train_loss"
+            scheduler.step(history[epoch - 1][name])
+        numbers.append(epoch)
+        theirs.zero_grad()
+        torch.nn.functional.mse_loss(expected(batch[0]), batch[1]).backward()
+        theirs.step()
+    assert theirs.param_groups[0]["lr"] < 0.05
+    assert_same(weights_of(estimator.get_model()), weights_of(expected))
+    resumed = started()
+    resumed.load(tmp_path / "state")
+    resumed.fit(shards(), epochs=2, batch_size=16, **options)
+    ours = weights_of(resumed.get_model())
+    assert_same(ours, weights_of(estimator.get_model()), rtol=0, atol=0)
 
 
 OTHERS = {
@@ -243,6 +280,29 @@ def test_an_operator_trains_in_its_own_way(make, tmp_path):
     other.load(tmp_path / "state")
     other.fit(shards(), batch_size=16)
     assert other.get_state_dict()["operator"] == {"batches": 14}
+
+
+class Measures(TrainingOperator):
+    def validate_batch(self, batch, batch_info):
+        x, y = batch
+        return {
+            "highest": y.max().item(),
+            "output": self.model(x),
+            "num_samples": len(x),
+        }
+
+    def predict(self, pred_iterator):
+        return [self.model(*batch) * 0 + 7 for batch in pred_iterator]
+
+
+def test_an_operator_measures_and_predicts_in_its_own_way(make):
+    estimator = make(mlp(), training_operator_cls=Measures, workers=2)
+    data = {"x": arrays(40)["x"], "y": np.ones((40, 1))}
+    result = estimator.evaluate(data, batch_size=8, validation_methods=[MAE()])
+    assert result["highest"] == 1
+    assert result["num_samples"] == 40
+    assert result["MAE"] > 0
+    assert set(estimator.predict(data["x"])[:, 0]) == {7}
 
 
 class Pair(TrainingOperator):

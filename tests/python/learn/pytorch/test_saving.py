@@ -208,6 +208,33 @@ def test_a_job_that_is_killed_is_resumed_bitwise(make, tmp_path):
     assert_same(ours, weights_of(whole.get_model()), rtol=0, atol=0)
 
 
+def test_the_order_of_rows_goes_on_whatever_the_seed(make, tmp_path):
+    whole = make(with_norm(), adam, seed=1, model_dir=str(tmp_path))
+    whole.fit(shards(), batch_size=16, checkpoint_trigger=SeveralIteration(3))
+    resumed = make(with_norm(), adam, seed=2)
+    resumed.load_orca_checkpoint(tmp_path, 3)
+    resumed.fit(shards(), batch_size=16)
+    ours = weights_of(resumed.get_model())
+    assert_same(ours, weights_of(whole.get_model()), rtol=0, atol=0)
+
+
+def test_copies_of_a_model_in_training_are_compact(make, tmp_path):
+    model = torch.nn.Linear(4, 1)
+    estimator = make(model, sgd)
+    estimator.fit(shards())
+    weights = model.weight.data_ptr()
+    for given in (copy.deepcopy(model), estimator.get_model()):
+        assert given.weight.data_ptr() != weights
+        assert given.weight.untyped_storage().nbytes() == 4 * 4
+    path = tmp_path / "model"
+    torch.save(torch.nn.Linear(4, 1), path)
+    expected = path.stat().st_size
+    torch.save(model, path)  # while its weights are the server's
+    assert path.stat().st_size == expected
+    for values in estimator.get_state_dict()["models"][0].values():
+        assert values.untyped_storage().nbytes() == values.nbytes
+
+
 def test_fewer_replicas_go_on_where_more_were(make, tmp_path):
     many = make(mlp(), adam, workers=3, model_dir=str(tmp_path))
     many.fit(shards(), epochs=1, batch_size=16, checkpoint_trigger=SeveralIteration(4))
