@@ -105,7 +105,7 @@ class BalancedRouter final : public Router {
   int64_t row_;  // position of the next row in the whole
 };
 
-/// Sends rows by the value of their keys. Gathers input first, so that the pieces for
+/// Sends rows by the value of their keys, some batches at a time, so that the pieces for
 /// many destinations are not tiny.
 class KeyRouter final : public Router {
  public:
@@ -113,29 +113,43 @@ class KeyRouter final : public Router {
       : spec_(spec),
         out_(out),
         context_(context),
-        pending_(4 * context.batch_bytes, context.pool) {}
+        flush_bytes_(kFlushBatches * context.batch_bytes) {}
 
   arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
-    pending_.Push(std::move(batch));
-    const MemoryBudget* budget = context_.storage.budget;
-    const bool is_tight = budget != nullptr && budget->over_high_mark();
-    return pending_.full() || is_tight ? Flush() : arrow::Status::OK();
+    BatchSlicer slices(std::move(batch), flush_bytes_);
+    while (auto slice = slices.Next()) ARROW_RETURN_NOT_OK(PushSlice(std::move(slice)));
+    return arrow::Status::OK();
   }
 
-  arrow::Status Finish() override {
-    return pending_.empty() ? arrow::Status::OK() : Flush();
-  }
+  arrow::Status Finish() override { return Flush(); }
 
  private:
+  // A column of so many rows, and where they go, fit a core's cache together.
+  static constexpr int64_t kFlushBatches = 4;
+
+  arrow::Status PushSlice(std::shared_ptr<arrow::RecordBatch> slice) {
+    const int64_t bytes = NumBytes(*slice);
+    if (pending_bytes_ + bytes > flush_bytes_) ARROW_RETURN_NOT_OK(Flush());
+    pending_bytes_ += bytes;
+    pending_.push_back(std::move(slice));
+    const MemoryBudget* budget = context_.storage.budget;
+    const bool is_tight = budget != nullptr && budget->over_high_mark();
+    return is_tight ? Flush() : arrow::Status::OK();
+  }
+
   arrow::Status Flush() {
-    ARROW_ASSIGN_OR_RAISE(auto batch, pending_.Take());
-    ARROW_ASSIGN_OR_RAISE(auto destinations, Destinations(*batch));
-    ARROW_ASSIGN_OR_RAISE(
-        auto pieces, Scatter(batch, destinations, spec_.num_partitions, context_.pool));
-    batch = nullptr;
-    for (size_t d = 0; d < pieces.size(); ++d) {
-      if (pieces[d] == nullptr) continue;
-      ARROW_RETURN_NOT_OK(out_.Append(static_cast<int32_t>(d), std::move(pieces[d])));
+    if (pending_.empty()) return arrow::Status::OK();
+    destinations_.clear();
+    for (const auto& batch : pending_) {
+      ARROW_ASSIGN_OR_RAISE(auto of_batch, Destinations(*batch));
+      destinations_.insert(destinations_.end(), of_batch.begin(), of_batch.end());
+    }
+    ARROW_ASSIGN_OR_RAISE(auto pieces, Scatter(pending_, destinations_,
+                                               spec_.num_partitions, context_.pool));
+    pending_.clear();
+    pending_bytes_ = 0;
+    for (auto& piece : pieces) {
+      ARROW_RETURN_NOT_OK(out_.Append(piece.destination, std::move(piece.rows)));
     }
     return arrow::Status::OK();
   }
@@ -151,7 +165,10 @@ class KeyRouter final : public Router {
   const SinkSpec& spec_;
   DestinationWriter& out_;
   OperatorContext& context_;
-  BatchCoalescer pending_;
+  const int64_t flush_bytes_;
+  arrow::RecordBatchVector pending_;
+  int64_t pending_bytes_ = 0;
+  std::vector<int32_t> destinations_;  // of the rows of pending_
 };
 
 arrow::Status Validate(const SinkSpec& spec) {

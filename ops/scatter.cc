@@ -2,49 +2,87 @@
 #include "ops/scatter.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "ops/gather.h"
-#include "ops/vector_array.h"
+#include "ops/scatter_column.h"
 
 namespace xshards::ops {
 
 namespace {
 
-/// The rows in order of destination; stable. `next` holds the first position of each
-/// destination, and the one past its last afterwards.
-std::shared_ptr<arrow::Array> OrderByDestination(const std::vector<int32_t>& destinations,
-                                                 std::vector<int64_t>& next) {
-  std::vector<int64_t> rows(destinations.size());
+/// The first output row of each destination, and one past the last of all.
+std::vector<int64_t> Begins(std::span<const int32_t> destinations,
+                            int32_t num_destinations) {
+  std::vector<int64_t> begins(static_cast<size_t>(num_destinations) + 1);
+  for (int32_t destination : destinations) ++begins[static_cast<size_t>(destination) + 1];
+  for (size_t d = 1; d < begins.size(); ++d) begins[d] += begins[d - 1];
+  return begins;
+}
+
+/// The output row of every input row; stable.
+std::vector<uint32_t> Positions(std::span<const int32_t> destinations,
+                                const std::vector<int64_t>& begins) {
+  std::vector<uint32_t> next(begins.begin(), begins.end() - 1);
+  std::vector<uint32_t> positions(destinations.size());
   for (size_t i = 0; i < destinations.size(); ++i) {
-    const int64_t at = next[static_cast<size_t>(destinations[i])]++;
-    rows[static_cast<size_t>(at)] = static_cast<int64_t>(i);
+    positions[i] = next[static_cast<size_t>(destinations[i])]++;
   }
-  return ToArray(std::move(rows));
+  return positions;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
+    const arrow::RecordBatchVector& batches, const std::vector<uint32_t>& positions,
+    arrow::MemoryPool* pool) {
+  std::vector<ColumnScatter> columns;
+  int64_t num_bytes = 0;
+  for (int i = 0; i < batches[0]->num_columns(); ++i) {
+    arrow::ArrayDataVector pieces;
+    for (const auto& batch : batches) pieces.push_back(batch->column_data(i));
+    columns.emplace_back(std::move(pieces));
+    num_bytes += columns.back().num_bytes();
+  }
+  // One allocation for all: large enough for the allocator to hand out warm pages.
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> memory,
+                        arrow::AllocateBuffer(num_bytes, pool));
+  arrow::ArrayVector reordered;
+  int64_t at = 0;
+  for (const auto& column : columns) {
+    ARROW_ASSIGN_OR_RAISE(auto values, column.Run(positions, memory, at, pool));
+    reordered.push_back(std::move(values));
+    at += column.num_bytes();
+  }
+  return arrow::RecordBatch::Make(
+      batches[0]->schema(), static_cast<int64_t>(positions.size()), std::move(reordered));
 }
 
 }  // namespace
 
-arrow::Result<arrow::RecordBatchVector> Scatter(
-    const std::shared_ptr<arrow::RecordBatch>& batch,
-    const std::vector<int32_t>& destinations, int32_t num_destinations,
-    arrow::MemoryPool* pool) {
-  std::vector<int64_t> counts(static_cast<size_t>(num_destinations));
-  for (int32_t destination : destinations) ++counts[static_cast<size_t>(destination)];
-
-  arrow::RecordBatchVector pieces(counts.size());
-  const auto all = std::find(counts.begin(), counts.end(), batch->num_rows());
-  if (all != counts.end()) {
-    if (batch->num_rows() > 0) pieces[static_cast<size_t>(all - counts.begin())] = batch;
+arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector& batches,
+                                                  std::span<const int32_t> destinations,
+                                                  int32_t num_destinations,
+                                                  arrow::MemoryPool* pool) {
+  std::vector<ScatteredRows> pieces;
+  if (destinations.empty()) return pieces;
+  if (destinations.size() > std::numeric_limits<uint32_t>::max()) {
+    return arrow::Status::CapacityError("Expected at most 2^32 - 1 rows at a time, not ",
+                                        destinations.size());
+  }
+  const int32_t first = destinations[0];
+  if (std::all_of(destinations.begin(), destinations.end(),
+                  [first](int32_t destination) { return destination == first; })) {
+    for (const auto& batch : batches) {
+      if (batch->num_rows() > 0) pieces.push_back({first, batch});
+    }
     return pieces;
   }
-
-  std::vector<int64_t> next(counts.size());
-  for (size_t d = 1; d < counts.size(); ++d) next[d] = next[d - 1] + counts[d - 1];
-  const auto order = OrderByDestination(destinations, next);
-  ARROW_ASSIGN_OR_RAISE(auto rows, Gather(batch, order, pool));
-  for (size_t d = 0; d < counts.size(); ++d) {
-    if (counts[d] > 0) pieces[d] = rows->Slice(next[d] - counts[d], counts[d]);
+  const auto begins = Begins(destinations, num_destinations);
+  ARROW_ASSIGN_OR_RAISE(auto rows,
+                        Reorder(batches, Positions(destinations, begins), pool));
+  for (size_t d = 0; d + 1 < begins.size(); ++d) {
+    const int64_t count = begins[d + 1] - begins[d];
+    if (count == 0) continue;
+    pieces.push_back({static_cast<int32_t>(d), rows->Slice(begins[d], count)});
   }
   return pieces;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <arrow/record_batch.h>
@@ -10,12 +11,19 @@
 
 namespace xshards::ops {
 
-/// Group the rows of a batch by destination, keeping their order: element d holds the
-/// rows for destination d, or is nullptr if there are none. All are slices of one
-/// reordered copy of the batch (or of the batch itself where one destination has it all).
-arrow::Result<arrow::RecordBatchVector> Scatter(
-    const std::shared_ptr<arrow::RecordBatch>& batch,
-    const std::vector<int32_t>& destinations, int32_t num_destinations,
-    arrow::MemoryPool* pool);
+/// Rows that go to one destination.
+struct ScatteredRows {
+  int32_t destination;
+  std::shared_ptr<arrow::RecordBatch> rows;
+};
+
+/// Group the rows of batches of one schema by destination, keeping their order.
+/// `destinations` has one entry a row, batch after batch. Destinations come in order, and
+/// those without rows not at all. The rows are slices of one reordered copy, in one
+/// allocation; where one destination gets everything they are the batches themselves.
+arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector& batches,
+                                                  std::span<const int32_t> destinations,
+                                                  int32_t num_destinations,
+                                                  arrow::MemoryPool* pool);
 
 }  // namespace xshards::ops

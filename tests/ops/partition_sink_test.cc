@@ -4,7 +4,6 @@
 #include <random>
 
 #include "ops/hash_partition.h"
-#include "ops/scatter.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
@@ -173,12 +172,6 @@ TEST_F(PartitionSink, UsesEveryDestination) {
     ++counts.at(static_cast<size_t>(d));
   }
   for (int64_t count : counts) EXPECT_NEAR(static_cast<double>(count), 1250, 200);
-}
-
-TEST_F(PartitionSink, DoesNotCopyABatchThatGoesToOnePlace) {
-  const auto batch = Numbered(10, 2);
-  const auto pieces = Get(Scatter(batch, std::vector<int32_t>(10, 1), 3, context_.pool));
-  EXPECT_EQ(pieces, (arrow::RecordBatchVector{nullptr, batch, nullptr}));
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+
+namespace xshards::ops {
+
+/// Moves the rows of one column, given in pieces, to other places of a new array. Values
+/// of fixed width, bits and bytes are moved straight from buffer to buffer; dictionaries
+/// stay and their indices move; nested columns are taken row by row.
+class ColumnScatter {
+ public:
+  /// At least one piece; all of one type.
+  explicit ColumnScatter(arrow::ArrayDataVector pieces);
+
+  /// The memory that Run writes to, a multiple of 64.
+  int64_t num_bytes() const { return validity_bytes_ + values_bytes_ + data_bytes_; }
+
+  /// Move row i, counted over all pieces, to row `positions[i]`; `positions` is a
+  /// permutation. The array lies in `memory` from byte `begin` on, where num_bytes() are
+  /// free; nested columns take theirs from the pool.
+  arrow::Result<std::shared_ptr<arrow::Array>> Run(
+      const std::vector<uint32_t>& positions,
+      const std::shared_ptr<arrow::Buffer>& memory, int64_t begin,
+      arrow::MemoryPool* pool) const;
+
+ private:
+  enum class Shape : uint8_t { kNull, kBits, kFixed, kBytes32, kBytes64, kNested };
+
+  Shape FindShape();
+  void MoveValidity(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  void MoveBits(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  void MoveFixed(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  template <typename Word>
+  void MoveWords(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  template <typename Offset>
+  void MoveBytes(const std::vector<uint32_t>& positions, uint8_t* offsets,
+                 uint8_t* data) const;
+  template <typename Offset>
+  int64_t CountBytes() const;
+  arrow::Result<std::shared_ptr<arrow::Array>> TakeRows(
+      const std::vector<uint32_t>& positions, arrow::MemoryPool* pool) const;
+
+  const arrow::ArrayDataVector pieces_;
+  int64_t num_rows_ = 0;
+  int64_t null_count_ = 0;
+  int byte_width_ = 0;
+  Shape shape_;
+  int64_t validity_bytes_ = 0;
+  int64_t values_bytes_ = 0;  // or those of the offsets
+  int64_t data_bytes_ = 0;
+};
+
+}  // namespace xshards::ops
