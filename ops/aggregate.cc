@@ -19,6 +19,13 @@ namespace {
 // the final phase merges them anyway.
 constexpr int64_t kMaxPartialBatches = 16;
 
+// A partial phase that finds about as many groups as rows in its first rows only costs
+// time: it then passes rows on as groups of their own. An ordered result is made by one
+// thread, so anything that the others can take from it helps.
+constexpr int64_t kTrialRows = 1 << 15;
+constexpr double kTooManyGroups = 0.6;
+constexpr double kTooManyOrderedGroups = 0.9;
+
 // Names that no user's column has. The final phase finds states by them.
 std::string StateName(size_t aggregate, size_t state) {
   return "__s" + std::to_string(aggregate) + "_" + std::to_string(state);
@@ -37,7 +44,7 @@ class AggregateStream final : public UnaryStream {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
       if (auto piece = output_.Next()) return piece;
       if (at_end_) return nullptr;
-      ARROW_RETURN_NOT_OK(Group());
+      ARROW_RETURN_NOT_OK(passes_rows_ ? PassRows() : Group());
     }
   }
 
@@ -133,9 +140,12 @@ class AggregateStream final : public UnaryStream {
         break;
       }
       ARROW_RETURN_NOT_OK(groups_->Consume(*batch));
+      num_rows_ += batch->num_rows();
+      passes_rows_ = TooManyGroups();
       reservation_.Resize(groups_->num_bytes());
       ARROW_RETURN_NOT_OK(MakeRoom(context_));
-    } while (node_.phase != AggregatePhase::kPartial || groups_->num_bytes() < max_bytes);
+    } while (!passes_rows_ && (node_.phase != AggregatePhase::kPartial ||
+                               groups_->num_bytes() < max_bytes));
     if (!prepared() || groups_->num_groups() == 0) return arrow::Status::OK();
 
     const int64_t num_groups = groups_->num_groups();
@@ -147,8 +157,30 @@ class AggregateStream final : public UnaryStream {
     if (!at_end_) {
       ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
     }
+    num_rows_ = 0;
     reservation_.Resize(0);
     return arrow::Status::OK();
+  }
+
+  bool TooManyGroups() const {
+    if (node_.phase != AggregatePhase::kPartial || num_rows_ < kTrialRows) return false;
+    const double share = node_.ordered ? kTooManyOrderedGroups : kTooManyGroups;
+    return static_cast<double>(groups_->num_groups()) >
+           share * static_cast<double>(num_rows_);
+  }
+
+  arrow::Status PassRows() {
+    ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
+    if (batch == nullptr) {
+      at_end_ = true;
+      return arrow::Status::OK();
+    }
+    if (batch->num_rows() == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto columns, groups_->EachRow(*batch));
+    output_ = BatchSlicer(
+        arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns)),
+        context_.batch_bytes);
+    return MakeRoom(context_);
   }
 
   AggregateNode node_;
@@ -158,6 +190,8 @@ class AggregateStream final : public UnaryStream {
   Reservation reservation_;
   BatchSlicer output_;
   bool at_end_ = false;
+  int64_t num_rows_ = 0;      // in groups_
+  bool passes_rows_ = false;  // from now on
 };
 
 }  // namespace

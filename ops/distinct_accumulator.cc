@@ -7,9 +7,8 @@
 #include "ops/accumulator.h"
 #include "ops/gather.h"
 #include "ops/key_columns.h"
-#include "ops/key_encoder.h"
-#include "ops/key_table.h"
 #include "ops/numeric_values.h"
+#include "ops/value_table.h"
 #include "ops/vector_array.h"
 
 namespace xshards::ops {
@@ -39,10 +38,10 @@ class DistinctAccumulator final : public Accumulator {
     }
     // A value is distinct within its group if the pair of both is new.
     ARROW_ASSIGN_OR_RAISE(auto keys, KeyColumn(values, options_.pool));
-    ARROW_ASSIGN_OR_RAISE(
-        auto pairs, EncodeKeys({ToArray(groups), keys}, values->length(), options_.pool));
     std::vector<int64_t> new_rows;
-    ARROW_RETURN_NOT_OK(pairs_.Insert(pairs, &pair_ids_, &new_rows));
+    ARROW_RETURN_NOT_OK(numbers_.Insert(*keys, &value_ids_, &new_rows, options_.pool));
+    new_rows.clear();
+    ARROW_RETURN_NOT_OK(pairs_.InsertPairs(groups, value_ids_, &pair_ids_, &new_rows));
     for (int64_t row : new_rows) {
       const uint32_t group = groups[static_cast<size_t>(row)];
       ++counts_[group];
@@ -102,7 +101,7 @@ class DistinctAccumulator final : public Accumulator {
     return lists[0];
   }
   int64_t num_bytes() const override {
-    return pairs_.num_bytes() +
+    return numbers_.num_bytes() + pairs_.num_bytes() +
            static_cast<int64_t>(counts_.capacity() * sizeof(int64_t) +
                                 owners_.capacity() * sizeof(uint32_t));
   }
@@ -139,7 +138,9 @@ class DistinctAccumulator final : public Accumulator {
   const AccumulatorOptions options_;
   const bool takes_all_;
   const bool keeps_values_;
-  KeyTable pairs_;  // of group and value
+  ValueTable numbers_;  // of the values of all groups
+  ValueTable pairs_;    // of group and value
+  std::vector<uint32_t> value_ids_;
   std::vector<uint32_t> pair_ids_;
   std::vector<int64_t> counts_;
   arrow::ArrayVector values_;     // distinct in their group, in order of appearance

@@ -2,6 +2,7 @@
 #include "ops/group_table.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -9,7 +10,6 @@
 
 #include "ops/gather.h"
 #include "ops/key_columns.h"
-#include "ops/key_encoder.h"
 #include "ops/plain_values.h"
 #include "ops/vector_array.h"
 
@@ -50,10 +50,16 @@ arrow::Status GroupTable::FindGroups(const arrow::RecordBatch& batch) {
     return arrow::Status::OK();
   }
   ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(batch, keys_, pool_));
-  ARROW_ASSIGN_OR_RAISE(auto keys, EncodeKeys(columns, batch.num_rows(), pool_));
   std::vector<int64_t> new_rows;
-  ARROW_RETURN_NOT_OK(table_.Insert(keys, &groups_, &new_rows));
+  ARROW_RETURN_NOT_OK(
+      table_.Insert(columns, batch.num_rows(), &groups_, &new_rows, pool_));
   if (new_rows.empty()) return arrow::Status::OK();
+  if (static_cast<int64_t>(new_rows.size()) == batch.num_rows()) {
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      key_values_[i].push_back(batch.column(keys_[i]));
+    }
+    return arrow::Status::OK();
+  }
   const auto rows = ToArray(std::move(new_rows));
   for (size_t i = 0; i < keys_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto values, Gather(batch.column(keys_[i]), rows, pool_));
@@ -66,9 +72,30 @@ arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
   if (batch.num_rows() == 0) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(FindGroups(batch));
   if (by_last_) NoteLastRows();
+  return Accumulate(batch, num_groups());
+}
+
+arrow::Result<arrow::ArrayVector> GroupTable::EachRow(const arrow::RecordBatch& batch) {
+  groups_.resize(static_cast<size_t>(batch.num_rows()));
+  std::iota(groups_.begin(), groups_.end(), uint32_t{0});
+  ARROW_RETURN_NOT_OK(Accumulate(batch, batch.num_rows()));
+  arrow::ArrayVector columns;
+  for (int key : keys_) columns.push_back(batch.column(key));
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto states, accumulators_[i]->States());
+    for (auto& state : states) columns.push_back(std::move(state));
+    ARROW_ASSIGN_OR_RAISE(accumulators_[i], MakeAccumulator(columns_[i].accumulator));
+  }
+  return columns;
+}
+
+arrow::Status GroupTable::Accumulate(const arrow::RecordBatch& batch,
+                                     int64_t num_groups) {
+  // Several aggregates often read one column.
+  std::map<int, std::shared_ptr<arrow::Array>> plain;
   for (size_t i = 0; i < columns_.size(); ++i) {
     Accumulator& accumulator = *accumulators_[i];
-    accumulator.Resize(static_cast<size_t>(num_groups()));
+    accumulator.Resize(static_cast<size_t>(num_groups));
     if (!columns_[i].states.empty()) {
       arrow::ArrayVector states;
       for (int column : columns_[i].states) states.push_back(batch.column(column));
@@ -76,8 +103,12 @@ arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
       continue;
     }
     std::shared_ptr<arrow::Array> values;
-    if (columns_[i].value >= 0) {
-      ARROW_ASSIGN_OR_RAISE(values, PlainValues(batch.column(columns_[i].value), pool_));
+    if (const int column = columns_[i].value; column >= 0) {
+      auto& known = plain[column];
+      if (known == nullptr) {
+        ARROW_ASSIGN_OR_RAISE(known, PlainValues(batch.column(column), pool_));
+      }
+      values = known;
     }
     ARROW_RETURN_NOT_OK(accumulator.Consume(values, groups_));
   }

@@ -37,6 +37,10 @@ class GroupTable {
   /// Called once, when there is a group.
   arrow::Result<arrow::ArrayVector> Finish();
 
+  /// What Finish would give if every row of the batch were a group of its own; for
+  /// aggregates that give states, and on a table that consumed nothing.
+  arrow::Result<arrow::ArrayVector> EachRow(const arrow::RecordBatch& batch);
+
   int64_t num_groups() const;
   /// Memory it holds outside the pool.
   int64_t num_bytes() const;
@@ -45,6 +49,8 @@ class GroupTable {
   GroupTable(std::vector<int> keys, std::vector<GroupedColumn> columns, bool by_last,
              arrow::MemoryPool* pool);
   arrow::Status FindGroups(const arrow::RecordBatch& batch);
+  /// Add the rows to the groups in groups_.
+  arrow::Status Accumulate(const arrow::RecordBatch& batch, int64_t num_groups);
   void NoteLastRows();
   std::shared_ptr<arrow::Array> OrderByLastRow() const;
 

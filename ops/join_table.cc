@@ -4,19 +4,8 @@
 #include <utility>
 
 #include "ops/key_columns.h"
-#include "ops/key_encoder.h"
 
 namespace xshards::ops {
-
-namespace {
-
-arrow::Result<EncodedKeys> Encode(const arrow::RecordBatch& batch,
-                                  const std::vector<int>& keys, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(batch, keys, pool));
-  return EncodeKeys(columns, batch.num_rows(), pool);
-}
-
-}  // namespace
 
 JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, arrow::MemoryPool* pool)
     : rows_(std::move(rows)), pool_(pool) {}
@@ -25,9 +14,10 @@ arrow::Result<std::unique_ptr<JoinTable>> JoinTable::Make(
     std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
     arrow::MemoryPool* pool) {
   std::unique_ptr<JoinTable> table(new JoinTable(std::move(rows), pool));
-  ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(*table->rows_, keys, pool));
+  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(*table->rows_, keys, pool));
   std::vector<int64_t> new_rows;
-  ARROW_RETURN_NOT_OK(table->table_.Insert(encoded, &table->ids_, &new_rows));
+  ARROW_RETURN_NOT_OK(table->table_.Insert(columns, table->rows_->num_rows(),
+                                           &table->ids_, &new_rows, pool));
   table->GroupRows();
   return table;
 }
@@ -46,9 +36,8 @@ void JoinTable::GroupRows() {
 arrow::Status JoinTable::Find(const arrow::RecordBatch& batch,
                               const std::vector<int>& keys,
                               std::vector<uint32_t>* ids) const {
-  ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(batch, keys, pool_));
-  table_.Find(encoded, ids);
-  return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(batch, keys, pool_));
+  return table_.Find(columns, batch.num_rows(), ids, pool_);
 }
 
 std::span<const int64_t> JoinTable::Matches(uint32_t id) const {

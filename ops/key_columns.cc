@@ -149,7 +149,12 @@ arrow::Result<arrow::ArrayVector> KeyColumns(const arrow::RecordBatch& batch,
                                              arrow::MemoryPool* pool) {
   arrow::ArrayVector columns;
   for (int position : positions) {
-    auto column = KeyColumn(batch.column(position), pool);
+    const auto& own = batch.column(position);
+    if (own->type_id() == Type::DICTIONARY && IsPlainKey(*DecodedType(own->type()))) {
+      columns.push_back(own);
+      continue;
+    }
+    auto column = KeyColumn(own, pool);
     if (!column.ok()) {
       return column.status().WithMessage("Column '", batch.column_name(position),
                                          "': ", column.status().message());

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -143,6 +144,10 @@ class Actions(WideOps):
         field = schema.field(0).with_type(values.type)
         frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]
+        # The engine's values are distinct already: what is left is what pandas makes of
+        # other types (a category's unused values, objects that are equal).
+        if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
+            return column.to_numpy()
         return column.unique()
 
     def cache(self) -> Self:

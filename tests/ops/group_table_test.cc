@@ -47,6 +47,20 @@ TEST_F(Groups, ComeInOrderOfLastAppearance) {
   ExpectArray(columns.at(1), Json(arrow::int64(), "[5, 8, 18]"));
 }
 
+TEST_F(Groups, AreTheRowsIfAsked) {
+  auto sum = Sum(1);
+  sum.accumulator.gives_states = true;
+  auto table = Get(GroupTable::Make({0}, {sum}, /*by_last=*/false, context_.pool));
+  const auto batch = Batch(
+      {{"k", arrow::large_utf8(), kKeys}, {"v", arrow::int64(), "[1, 2, 4, null, 16]"}});
+  for (int64_t begin : {0, 2}) {
+    const auto rows = batch->Slice(begin);
+    const auto columns = Get(table->EachRow(*rows));
+    ExpectArray(columns.at(0), rows->column(0));
+    ExpectArray(columns.at(1), Json(arrow::int64(), "[1, 2, 4, 0, 16]")->Slice(begin));
+  }
+}
+
 TEST_F(Groups, AreOneWithoutKeysAlsoOfNoRows) {
   auto table = Get(GroupTable::Make({}, {Sum(0)}, /*by_last=*/false, context_.pool));
   EXPECT_EQ(table->num_groups(), 1);

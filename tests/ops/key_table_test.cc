@@ -15,30 +15,66 @@ namespace {
 
 class Keys : public OperatorTest {
  protected:
+  using Ids = std::vector<uint32_t>;
+
+  Ids Insert(KeyTable& table, const arrow::ArrayVector& columns) {
+    Ids ids;
+    new_rows_.clear();
+    Check(
+        table.Insert(columns, columns.at(0)->length(), &ids, &new_rows_, context_.pool));
+    return ids;
+  }
+  Ids Find(const KeyTable& table, const arrow::ArrayVector& columns) {
+    Ids ids;
+    Check(table.Find(columns, columns.at(0)->length(), &ids, context_.pool));
+    return ids;
+  }
+
   EncodedKeys Encode(const arrow::ArrayVector& columns) {
     arrow::ArrayVector keys;
     for (const auto& column : columns)
       keys.push_back(Get(KeyColumn(column, context_.pool)));
     return Get(EncodeKeys(keys, columns.at(0)->length(), context_.pool));
   }
+
+  std::vector<int64_t> new_rows_;  // of the last Insert
 };
 
 TEST_F(Keys, AreNumberedInOrderOfFirstAppearance) {
   KeyTable table;
-  std::vector<uint32_t> ids;
-  std::vector<int64_t> new_rows;
-  ASSERT_OK(table.Insert(Encode({Json(arrow::large_utf8(), R"(["b", "a", "b", null])")}),
-                         &ids, &new_rows));
-  EXPECT_EQ(ids, (std::vector<uint32_t>{0, 1, 0, 2}));
-  EXPECT_EQ(new_rows, (std::vector<int64_t>{0, 1, 3}));
-  new_rows.clear();
-  ASSERT_OK(table.Insert(Encode({Json(arrow::utf8(), R"([null, "c", "a"])")}), &ids,
-                         &new_rows));
-  EXPECT_EQ(ids, (std::vector<uint32_t>{2, 3, 1}));
-  EXPECT_EQ(new_rows, (std::vector<int64_t>{1}));
-  table.Find(Encode({Json(arrow::large_utf8(), R"(["", "c", "b"])")}), &ids);
-  EXPECT_EQ(ids, (std::vector<uint32_t>{KeyTable::kNoKey, 3, 0}));
+  EXPECT_EQ(Insert(table, {Json(arrow::large_utf8(), R"(["b", "a", "b", null])")}),
+            (Ids{0, 1, 0, 2}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{0, 1, 3}));
+  EXPECT_EQ(Insert(table, {Json(arrow::utf8(), R"([null, "c", "a"])")}), (Ids{2, 3, 1}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{1}));
+  EXPECT_EQ(Find(table, {Json(arrow::large_utf8(), R"(["", "c", "b"])")}),
+            (Ids{KeyTable::kNoKey, 3, 0}));
   EXPECT_EQ(table.size(), 4);
+  EXPECT_GT(table.num_bytes(), 0);
+}
+
+TEST_F(Keys, OfSeveralColumnsArePairsOfTheirValues) {
+  KeyTable table;
+  const auto texts = Json(arrow::utf8(), R"(["a", "a", null, "b", null])");
+  const auto numbers = Json(arrow::int8(), "[1, null, 1, 1, 1]");
+  const auto flags = Json(arrow::boolean(), "[true, true, false, true, false]");
+  EXPECT_EQ(Insert(table, {texts, numbers, flags}), (Ids{0, 1, 2, 3, 2}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(Find(table, {Json(arrow::utf8(), R"(["b", "a", "x", "b"])"),
+                         Json(arrow::float64(), "[1, NaN, 1, null]"),
+                         Json(arrow::boolean(), "[true, true, true, true]")}),
+            (Ids{3, 1, KeyTable::kNoKey, KeyTable::kNoKey}));
+}
+
+TEST_F(Keys, OfNoColumnsAreOne) {
+  KeyTable table;
+  std::vector<uint32_t> ids;
+  ASSERT_OK(table.Find({}, 2, &ids, context_.pool));
+  EXPECT_EQ(ids, (Ids{KeyTable::kNoKey, KeyTable::kNoKey}));
+  ASSERT_OK(table.Insert({}, 3, &ids, &new_rows_, context_.pool));
+  EXPECT_EQ(ids, (Ids{0, 0, 0}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{0}));
+  EXPECT_EQ(table.size(), 1);
 }
 
 TEST_F(Keys, AgreeWithAMapWhileTheTableGrows) {
@@ -48,20 +84,16 @@ TEST_F(Keys, AgreeWithAMapWhileTheTableGrows) {
   for (int round = 0; round < 20; ++round) {
     std::vector<int64_t> numbers(5000);
     std::vector<std::string> texts(5000);
-    std::vector<uint32_t> expected;
+    Ids expected;
     for (size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = static_cast<int64_t>(random() % 300) - 150;
       texts[i] = std::string(random() % 20, static_cast<char>('a' + random() % 20));
       const auto size = static_cast<uint32_t>(oracle.size());
       expected.push_back(oracle.try_emplace({numbers[i], texts[i]}, size).first->second);
     }
-    std::vector<uint32_t> ids;
-    std::vector<int64_t> new_rows;
-    const auto keys = Encode({Column(numbers), Strings(texts)});
-    ASSERT_OK(table.Insert(keys, &ids, &new_rows));
-    ASSERT_EQ(ids, expected);
-    table.Find(keys, &ids);
-    ASSERT_EQ(ids, expected);
+    const arrow::ArrayVector columns = {Column(numbers), Strings(texts)};
+    ASSERT_EQ(Insert(table, columns), expected);
+    ASSERT_EQ(Find(table, columns), expected);
   }
   EXPECT_EQ(table.size(), oracle.size());
   EXPECT_GT(oracle.size(), 10000);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/value_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "ops/gather.h"
+#include "ops/hash.h"
+#include "ops/key_values.h"
+
+namespace xshards::ops {
+
+namespace {
+
+constexpr int kInitialBits = 10;
+// Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
+constexpr size_t kPrefetchDistance = 16;
+constexpr int64_t kBlockRows = 1024;
+// Beside the tags of KeyTag, which end far below: bytes that fit a word, with their
+// number in its highest byte.
+constexpr uint32_t kShortBytes = 0x100;
+constexpr size_t kMaxShort = 7;
+
+uint64_t ShortWord(const char* bytes, size_t size, const char* end) {
+  uint64_t word = 0;
+  if (end - bytes >= 8) {
+    std::memcpy(&word, bytes, 8);
+    word &= (uint64_t{1} << (8 * size)) - 1;
+  } else {
+    std::memcpy(&word, bytes, size);
+  }
+  return word | static_cast<uint64_t>(size) << 56;
+}
+
+// Only this table's own business: it may change, unlike those of hash.h.
+uint64_t HashOf(uint64_t word, uint32_t tag) {
+  const auto product = static_cast<unsigned __int128>(word ^ 0x9E3779B97F4A7C15) *
+                       (0xD6E8FEB86659FD93 ^ (uint64_t{tag} << 1));
+  return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) *
+         0xA0761D6478BD642F;
+}
+
+/// The first row of each value of a dictionary that appears; null is one of them.
+class FirstRows {
+ public:
+  explicit FirstRows(const arrow::DictionaryArray& values)
+      : places_(static_cast<size_t>(values.dictionary()->length()) + 1, kNowhere) {
+    for (int64_t row = 0; row < values.length(); ++row) {
+      uint32_t& place = places_[PlaceOf(values, row)];
+      if (place != kNowhere) continue;
+      place = static_cast<uint32_t>(rows_.size());
+      rows_.push_back(row);
+    }
+  }
+
+  int64_t row(int64_t value) const { return rows_[static_cast<size_t>(value)]; }
+
+  /// The values, in the order of their first rows, as keys.
+  arrow::Result<std::shared_ptr<arrow::Array>> Values(
+      const arrow::DictionaryArray& values, arrow::MemoryPool* pool) const {
+    std::vector<int64_t> indices;
+    for (int64_t row : rows_) {
+      indices.push_back(values.IsNull(row) ? -1 : values.GetValueIndex(row));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto taken, RowsOrNull(std::move(indices), pool));
+    return Gather(values.dictionary(), taken, pool);
+  }
+
+  /// Give every row what its value has.
+  void Spread(const arrow::DictionaryArray& values, const std::vector<uint32_t>& of_value,
+              std::vector<uint32_t>* of_row) const {
+    of_row->resize(static_cast<size_t>(values.length()));
+    for (int64_t row = 0; row < values.length(); ++row) {
+      (*of_row)[static_cast<size_t>(row)] = of_value[places_[PlaceOf(values, row)]];
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
+
+  static size_t PlaceOf(const arrow::DictionaryArray& values, int64_t row) {
+    return static_cast<size_t>(values.IsNull(row) ? values.dictionary()->length()
+                                                  : values.GetValueIndex(row));
+  }
+
+  std::vector<uint32_t> places_;  // in rows_, by index; of null at the end
+  std::vector<int64_t> rows_;
+};
+
+/// The end of the bytes of an array: reading up to there is safe.
+const char* EndOfBytes(const arrow::Array& values) {
+  const auto& buffers = values.data()->buffers;
+  if (buffers.empty() || buffers.back() == nullptr) return nullptr;
+  return buffers.back()->data_as<char>() + buffers.back()->size();
+}
+
+/// True if all bytes of the array lie in its last buffer.
+bool HasOneBuffer(const arrow::DataType& type) {
+  return !arrow::is_binary_view_like(type.id());
+}
+
+}  // namespace
+
+struct ValueTable::Block {
+  size_t size = 0;
+  std::array<uint64_t, kBlockRows> words;
+  std::array<uint32_t, kBlockRows> tags;
+  std::array<uint64_t, kBlockRows> hashes;
+  std::array<std::string_view, kBlockRows> bytes;  // where the tag is kBytes
+
+  void SetWord(size_t i, KeyWord key) {
+    words[i] = key.word;
+    tags[i] = static_cast<uint32_t>(key.tag);
+  }
+  void SetBytes(size_t i, std::string_view value, const char* end) {
+    if (value.size() <= kMaxShort) {
+      words[i] = value.empty() ? 0 : ShortWord(value.data(), value.size(), end);
+      tags[i] = kShortBytes;
+      return;
+    }
+    words[i] = HashBytes(value.data(), value.size());
+    tags[i] = static_cast<uint32_t>(KeyTag::kBytes);
+    bytes[i] = value;
+  }
+  void SetHashes() {
+    for (size_t i = 0; i < size; ++i) hashes[i] = HashOf(words[i], tags[i]);
+  }
+
+  void FillPairs(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right,
+                 int64_t begin) {
+    size = static_cast<size_t>(std::min(kBlockRows, std::ssize(left) - begin));
+    const uint32_t* high = left.data() + begin;
+    const uint32_t* low = right.data() + begin;
+    for (size_t i = 0; i < size; ++i) {
+      SetWord(i, {KeyTag::kInteger, uint64_t{high[i]} << 32 | low[i]});
+    }
+    SetHashes();
+  }
+
+  void Fill(const arrow::Array& values) {
+    size = static_cast<size_t>(values.length());
+    const char* end = HasOneBuffer(*values.type()) ? EndOfBytes(values) : nullptr;
+    VisitKeyValues(
+        values,
+        [this](int64_t i) { SetWord(static_cast<size_t>(i), {KeyTag::kMissing, 0}); },
+        [this](int64_t i, KeyWord key) { SetWord(static_cast<size_t>(i), key); },
+        [&](int64_t i, std::string_view value) {
+          SetBytes(static_cast<size_t>(i), value,
+                   end != nullptr ? end : value.data() + value.size());
+        });
+    SetHashes();
+  }
+};
+
+ValueTable::ValueTable()
+    : slots_(size_t{1} << kInitialBits, Slot{0, 0, kNoValue}),
+      shift_(64 - kInitialBits) {}
+
+bool ValueTable::IsLong(uint32_t id, std::string_view bytes) const {
+  const LongValue& value = long_values_[id];
+  return value.size == bytes.size() &&
+         std::memcmp(long_bytes_.data() + value.begin, bytes.data(), bytes.size()) == 0;
+}
+
+size_t ValueTable::Probe(const Block& block, size_t i) const {
+  const uint64_t word = block.words[i];
+  const uint32_t tag = block.tags[i];
+  const size_t mask = slots_.size() - 1;
+  size_t at = block.hashes[i] >> shift_;
+  while (slots_[at].id != kNoValue && (slots_[at].word != word || slots_[at].tag != tag ||
+                                       (tag == static_cast<uint32_t>(KeyTag::kBytes) &&
+                                        !IsLong(slots_[at].id, block.bytes[i])))) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+arrow::Status ValueTable::InsertBlock(const Block& block, int64_t first_row,
+                                      uint32_t* ids, std::vector<int64_t>* new_rows) {
+  for (size_t i = 0; i < block.size; ++i) {
+    const size_t ahead = std::min(i + kPrefetchDistance, block.size - 1);
+    __builtin_prefetch(&slots_[block.hashes[ahead] >> shift_]);
+    const size_t at = Probe(block, i);
+    if (slots_[at].id != kNoValue) {
+      ids[i] = slots_[at].id;
+      continue;
+    }
+    if (size_ == kNoValue) {
+      return arrow::Status::CapacityError("a partition holds at most ", kNoValue,
+                                          " distinct keys");
+    }
+    ids[i] = size_;
+    slots_[at] = {block.words[i], block.tags[i], size_};
+    if (block.tags[i] == static_cast<uint32_t>(KeyTag::kBytes)) {
+      long_values_.resize(size_t{size_} + 1);
+      long_values_[size_] = {long_bytes_.size(), block.bytes[i].size()};
+      long_bytes_ += block.bytes[i];
+    }
+    ++size_;
+    new_rows->push_back(first_row + static_cast<int64_t>(i));
+    if (size_t{size_} * 3 > slots_.size() * 2) Grow();
+  }
+  return arrow::Status::OK();
+}
+
+void ValueTable::FindBlock(const Block& block, uint32_t* ids) const {
+  for (size_t i = 0; i < block.size; ++i) {
+    const size_t ahead = std::min(i + kPrefetchDistance, block.size - 1);
+    __builtin_prefetch(&slots_[block.hashes[ahead] >> shift_]);
+    ids[i] = slots_[Probe(block, i)].id;
+  }
+}
+
+void ValueTable::Grow() {
+  std::vector<Slot> grown(slots_.size() * 2, Slot{0, 0, kNoValue});
+  const size_t mask = grown.size() - 1;
+  --shift_;
+  for (const Slot& slot : slots_) {
+    if (slot.id == kNoValue) continue;
+    size_t at = HashOf(slot.word, slot.tag) >> shift_;
+    while (grown[at].id != kNoValue) at = (at + 1) & mask;
+    grown[at] = slot;
+  }
+  slots_ = std::move(grown);
+}
+
+arrow::Status ValueTable::Insert(const arrow::Array& values, std::vector<uint32_t>* ids,
+                                 std::vector<int64_t>* new_rows,
+                                 arrow::MemoryPool* pool) {
+  if (values.type_id() == arrow::Type::DICTIONARY) {
+    return InsertDictionary(static_cast<const arrow::DictionaryArray&>(values), ids,
+                            new_rows, pool);
+  }
+  ids->resize(static_cast<size_t>(values.length()));
+  Block block;
+  for (int64_t row = 0; row < values.length(); row += kBlockRows) {
+    block.Fill(*values.Slice(row, kBlockRows));
+    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids->data() + row, new_rows));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
+                                           std::vector<uint32_t>* ids,
+                                           std::vector<int64_t>* new_rows,
+                                           arrow::MemoryPool* pool) {
+  const FirstRows first(values);
+  ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(values, pool));
+  std::vector<uint32_t> distinct_ids;
+  std::vector<int64_t> new_values;
+  ARROW_RETURN_NOT_OK(Insert(*distinct, &distinct_ids, &new_values, pool));
+  for (int64_t value : new_values) new_rows->push_back(first.row(value));
+  first.Spread(values, distinct_ids, ids);
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>* ids,
+                               arrow::MemoryPool* pool) const {
+  if (values.type_id() == arrow::Type::DICTIONARY) {
+    const auto& encoded = static_cast<const arrow::DictionaryArray&>(values);
+    const FirstRows first(encoded);
+    ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(encoded, pool));
+    std::vector<uint32_t> distinct_ids;
+    ARROW_RETURN_NOT_OK(Find(*distinct, &distinct_ids, pool));
+    first.Spread(encoded, distinct_ids, ids);
+    return arrow::Status::OK();
+  }
+  ids->resize(static_cast<size_t>(values.length()));
+  Block block;
+  for (int64_t row = 0; row < values.length(); row += kBlockRows) {
+    block.Fill(*values.Slice(row, kBlockRows));
+    FindBlock(block, ids->data() + row);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueTable::InsertPairs(const std::vector<uint32_t>& left,
+                                      const std::vector<uint32_t>& right,
+                                      std::vector<uint32_t>* ids,
+                                      std::vector<int64_t>* new_rows) {
+  ids->resize(left.size());
+  Block block;
+  for (int64_t row = 0; row < std::ssize(left); row += kBlockRows) {
+    block.FillPairs(left, right, row);
+    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids->data() + row, new_rows));
+  }
+  return arrow::Status::OK();
+}
+
+void ValueTable::FindPairs(const std::vector<uint32_t>& left,
+                           const std::vector<uint32_t>& right,
+                           std::vector<uint32_t>* ids) const {
+  ids->resize(left.size());
+  Block block;
+  for (int64_t row = 0; row < std::ssize(left); row += kBlockRows) {
+    // A number that is none makes a pair that was never inserted.
+    block.FillPairs(left, right, row);
+    FindBlock(block, ids->data() + row);
+  }
+}
+
+int64_t ValueTable::num_bytes() const {
+  return static_cast<int64_t>(slots_.capacity() * sizeof(Slot) +
+                              long_values_.capacity() * sizeof(LongValue) +
+                              long_bytes_.capacity());
+}
+
+}  // namespace xshards::ops

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/value_table.h"
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "ops/key_columns.h"
+#include "tests/ops/operator_fixture.h"
+
+namespace xshards::ops {
+namespace {
+
+class Values : public OperatorTest {
+ protected:
+  using Ids = std::vector<uint32_t>;
+
+  Ids Insert(const std::shared_ptr<arrow::Array>& values) {
+    Ids ids;
+    new_rows_.clear();
+    Check(table_.Insert(*values, &ids, &new_rows_, context_.pool));
+    return ids;
+  }
+  Ids Find(const std::shared_ptr<arrow::Array>& values) {
+    Ids ids;
+    Check(table_.Find(*values, &ids, context_.pool));
+    return ids;
+  }
+
+  ValueTable table_;
+  std::vector<int64_t> new_rows_;  // of the last Insert
+};
+
+constexpr uint32_t kNone = ValueTable::kNoValue;
+
+TEST_F(Values, AreNothingAtFirst) {
+  EXPECT_EQ(Insert(Json(arrow::int64(), "[]")), Ids{});
+  EXPECT_EQ(Find(Json(arrow::int64(), "[1]")), Ids{kNone});
+  EXPECT_EQ(table_.size(), 0);
+}
+
+TEST_F(Values, OfAnyWidthAreEqual) {
+  EXPECT_EQ(Insert(Json(arrow::int8(), "[3, -1, null, 3]")), (Ids{0, 1, 2, 0}));
+  EXPECT_EQ(Find(Json(arrow::int64(), "[-1, 255, 3]")), (Ids{1, kNone, 0}));
+  EXPECT_EQ(Find(Json(arrow::float64(), "[3, 3.5, NaN]")), (Ids{0, kNone, 2}));
+  EXPECT_EQ(Insert(Json(arrow::uint64(), "[18446744073709551615, 3]")), (Ids{3, 0}));
+  EXPECT_EQ(Find(Json(arrow::int64(), "[-1]")), (Ids{1}));
+}
+
+TEST_F(Values, OfBytesAreComparedWhole) {
+  // Those of up to seven bytes and the longer ones are held differently.
+  const auto texts = Strings({"", "a", std::string("a\0", 2), "1234567", "12345678",
+                              "a long text, and one", "a long text, and two", "1234567"});
+  EXPECT_EQ(Insert(texts), (Ids{0, 1, 2, 3, 4, 5, 6, 3}));
+  EXPECT_EQ(Find(texts), (Ids{0, 1, 2, 3, 4, 5, 6, 3}));
+  EXPECT_EQ(Find(Json(arrow::utf8_view(), R"(["a", "12345678", "b"])")),
+            (Ids{1, 4, kNone}));
+  // Neither are they equal to a number of the same bytes.
+  EXPECT_EQ(Find(Json(arrow::int64(), "[0, 97]")), (Ids{kNone, kNone}));
+}
+
+TEST_F(Values, OfADictionaryAreThoseOfItsRows) {
+  const auto type = arrow::dictionary(arrow::int16(), arrow::large_utf8());
+  const auto encoded = Get(arrow::DictionaryArray::FromArrays(
+      type, Json(arrow::int16(), "[2, 0, null, 2, 3]"),
+      Json(arrow::large_utf8(), R"(["a", "never used", "b", null])")));
+  EXPECT_EQ(Insert(encoded), (Ids{0, 1, 2, 0, 2}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(Find(encoded->Slice(1)), (Ids{1, 2, 0, 2}));
+  EXPECT_EQ(Find(Json(arrow::utf8(), R"(["b", "never used"])")), (Ids{0, kNone}));
+  EXPECT_EQ(Insert(encoded->Slice(3)), (Ids{0, 2}));
+  EXPECT_TRUE(new_rows_.empty());
+}
+
+TEST_F(Values, OfPairsAreFoundByBoth) {
+  Ids ids;
+  ASSERT_OK(table_.InsertPairs({0, 1, 0}, {1, 0, 1}, &ids, &new_rows_));
+  EXPECT_EQ(ids, (Ids{0, 1, 0}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{0, 1}));
+  table_.FindPairs({1, 0, 0, kNone}, {0, 0, 1, 1}, &ids);
+  EXPECT_EQ(ids, (Ids{1, kNone, 0, kNone}));
+}
+
+// Patterns that a weak hash would put on one another.
+TEST_F(Values, AgreeWithAMapWhileTheTableGrows) {
+  std::mt19937_64 random(9);
+  std::map<int64_t, uint32_t> oracle;
+  for (int shift : {0, 8, 20, 33, 47}) {
+    std::vector<int64_t> numbers(30000);
+    Ids expected;
+    for (auto& number : numbers) {
+      number = static_cast<int64_t>(random() % 20000) << shift;
+      const auto size = static_cast<uint32_t>(oracle.size());
+      expected.push_back(oracle.try_emplace(number, size).first->second);
+    }
+    const auto column = Column(numbers);
+    ASSERT_EQ(Insert(column), expected);
+    ASSERT_EQ(Find(column), expected);
+    ASSERT_EQ(Find(column->Slice(5, 7)),
+              Ids(expected.begin() + 5, expected.begin() + 12));
+  }
+  EXPECT_EQ(table_.size(), oracle.size());
+}
+
+}  // namespace
+}  // namespace xshards::ops
