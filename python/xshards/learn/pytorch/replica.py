@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import os
 import sys
@@ -54,6 +55,11 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+# Of glibc's malloc.h.
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+_MOST_KEPT = 1 << 30
+
 
 def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
     """Do what the driver asks until its end is closed. Ends the process."""
@@ -63,6 +69,7 @@ def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoRetur
         faulthandler.enable()
         os.register_at_fork(after_in_child=channel.close)
         settle(settings)
+        _keep_freed_memory()
         _serve(channel, settings, side)
     except (EOFError, BrokenPipeError, ConnectionResetError, JobStoppedError):
         pass
@@ -74,6 +81,18 @@ def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoRetur
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
         os._exit(status)
+
+
+def _keep_freed_memory() -> None:
+    """Have malloc keep what a step frees for the next, which needs the same again.
+
+    It would give large tensors back to the system, and every step would wait for pages
+    that are new and zeroed.
+    """
+    with contextlib.suppress(OSError, AttributeError):  # where libc has it
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_M_MMAP_THRESHOLD, _MOST_KEPT)
+        set_option(_M_TRIM_THRESHOLD, _MOST_KEPT)
 
 
 def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
