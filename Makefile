@@ -83,6 +83,7 @@ format: setup ## Rewrite the sources in the project's style
 .PHONY: bench bench-all
 bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow, Polars, DuckDB
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt
+	@.ci/setup-venv.sh $(PYTHON) .venv-training --torch python/requirements-peers-training.txt
 	@benchmarks/micro.sh
 	@$(VENV)/bin/python benchmarks/run.py
 	@$(VENV)/bin/python benchmarks/param_sync.py

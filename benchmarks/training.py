@@ -31,7 +31,7 @@ sys.path.append(str(PEERS))
 
 from task import make_rows  # noqa: E402
 
-INTERPRETERS = [ROOT / ".venv/bin/python", ROOT / ".venv-peers/bin/python"]
+INTERPRETERS = [ROOT / ".venv/bin/python", ROOT / ".venv-training/bin/python"]
 # The script of each engine, and the packages it needs.
 ENGINES = {
     "xshards": ("xshards_fit.py", "xshards.learn.pytorch.estimator"),
