@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/context.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
@@ -92,14 +91,14 @@ Context::~Context() = default;
 template <typename Action>
 auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
     -> decltype(action(std::declval<Executor&>(), plan)) {
-  const auto begin = std::chrono::steady_clock::now();
+  const int64_t begin_ns = SteadyNanoseconds();
   progress_.Reset();
   ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
   Executor executor(*this, stop);
   auto result = action(executor, optimized);
   auto profile = executor.TakeProfile();
-  profile.wall_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  profile.begin_ns = begin_ns;
+  profile.wall_seconds = static_cast<double>(SteadyNanoseconds() - begin_ns) / 1e9;
   std::lock_guard lock(profile_mutex_);
   profile_ = std::move(profile);
   return result;

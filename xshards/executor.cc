@@ -2,7 +2,6 @@
 #include "xshards/executor.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "xshards/conform.h"
@@ -14,10 +13,6 @@
 namespace xshards {
 
 namespace {
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 bool AllLiteral(const std::vector<Plan>& trees) {
   return std::all_of(trees.begin(), trees.end(),
@@ -533,14 +528,18 @@ arrow::Result<std::vector<FragmentResult>> Executor::RunStage(const Trees& trees
   StageProfile stage{.label = StageLabel(*trees[0], sink), .runner = runner->name()};
   stage.num_fragments = static_cast<int>(fragments.size());
   context_.progress_.StartStage(stage.label, stage.num_fragments);
-  const auto begin = std::chrono::steady_clock::now();
+  stage.begin_ns = SteadyNanoseconds();
+  stage.notes = std::exchange(notes_, {});
   const int64_t spilled_before = context_.budget_->spilled_bytes();
   ARROW_ASSIGN_OR_RAISE(auto results,
                         runner->Run(fragments, context_.storage(), stop_,
                                     [this] { context_.progress_.FinishFragment(); }));
-  stage.wall_seconds = SecondsSince(begin);
+  stage.wall_seconds = static_cast<double>(SteadyNanoseconds() - stage.begin_ns) / 1e9;
   stage.spilled_bytes = context_.budget_->spilled_bytes() - spilled_before;
-  for (const auto& result : results) stage.metrics.Merge(result.metrics);
+  for (const auto& result : results) {
+    stage.metrics.Merge(result.metrics);
+    stage.spans.push_back(result.span);
+  }
   profile_.stages.push_back(std::move(stage));
   return results;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
@@ -70,6 +71,9 @@ class Executor {
   /// The trees that read what `stores` hold for each of the sink's partitions.
   static arrow::Result<Trees> ReadPartitions(
       const std::vector<std::shared_ptr<BlockStore>>& stores, const SinkSpec& sink);
+  /// Tell what was decided for the stage that runs next, as "algorithm: reason". For what
+  /// only running tells; AlgorithmNote says what is known before.
+  void Note(std::string note) { notes_.push_back(std::move(note)); }
   arrow::Result<std::vector<FragmentResult>> RunStage(const Trees& trees,
                                                       const SinkSpec& sink,
                                                       const AdaptSink& adapt = nullptr);
@@ -77,6 +81,7 @@ class Executor {
   Context& context_;
   const arrow::StopToken stop_;
   Profile profile_;
+  std::vector<std::string> notes_;  // of the next stage
 };
 
 }  // namespace xshards

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "xshards/algorithm_note.h"
 #include "xshards/fragment.h"
 #include "xshards/optimizer.h"
 
@@ -15,6 +16,14 @@ void AppendPlan(const PlanNode& plan, int depth, std::string& out) {
   out.append(static_cast<size_t>(2 * depth + 2), ' ').append(Describe(plan)).append("\n");
   if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get()) return;
   for (const auto& input : plan.inputs) AppendPlan(*input, depth + 1, out);
+}
+
+void AppendAlgorithms(const PlanNode& plan, std::string& out) {
+  if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get()) return;
+  for (const auto& input : plan.inputs) AppendAlgorithms(*input, out);
+  const auto note = AlgorithmNote(plan);
+  if (!note.empty())
+    out.append("  ").append(Describe(plan)).append("\n    " + note + "\n");
 }
 
 /// Follows the executor's cuts without running anything.
@@ -107,10 +116,18 @@ std::string FormatStages(const PlanNode& plan) {
   return std::move(stages).text();
 }
 
+std::string FormatAlgorithms(const PlanNode& plan) {
+  std::string text;
+  AppendAlgorithms(plan, text);
+  return text;
+}
+
 arrow::Result<std::string> Explain(const Plan& plan) {
   ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
+  const auto algorithms = FormatAlgorithms(*optimized);
   return "Plan as written\n" + FormatPlan(*plan) + "Plan as optimized\n" +
-         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized);
+         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized) +
+         (algorithms.empty() ? "" : "Algorithms\n" + algorithms);
 }
 
 }  // namespace xshards

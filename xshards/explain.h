@@ -14,7 +14,9 @@ namespace xshards {
 XSHARDS_EXPORT std::string FormatPlan(const PlanNode& plan);
 /// The stages a plan is cut into, in the order they run.
 XSHARDS_EXPORT std::string FormatStages(const PlanNode& plan);
-/// The plan as written, as optimized, and its stages.
+/// How each of a plan's wide nodes runs and why, in the order they run; empty if none.
+XSHARDS_EXPORT std::string FormatAlgorithms(const PlanNode& plan);
+/// The plan as written, as optimized, its stages and its algorithms.
 XSHARDS_EXPORT arrow::Result<std::string> Explain(const Plan& plan);
 
 }  // namespace xshards

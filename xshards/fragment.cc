@@ -2,7 +2,7 @@
 #include "xshards/fragment.h"
 
 #include <algorithm>
-#include <chrono>
+#include <unistd.h>
 #include <utility>
 
 #include "xshards/bounded_stream.h"
@@ -14,7 +14,7 @@ namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
 constexpr uint32_t kFragmentMagic = 0x46535803;
-constexpr uint32_t kResultMagic = 0x52535802;
+constexpr uint32_t kResultMagic = 0x52535803;
 
 /// True if what comes from a node comes whole, however large.
 bool GivesWhole(const PlanNode& node) {
@@ -150,8 +150,11 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
                                           StorageEnvironment environment,
                                           const arrow::StopToken& stop,
                                           const std::atomic<bool>* abandoned) {
-  const auto begin = std::chrono::steady_clock::now();
   FragmentResult result;
+  result.span = {.index = fragment.index,
+                 .begin_ns = SteadyNanoseconds(),
+                 .process = getpid(),
+                 .thread = gettid()};
   OperatorContext context;
   context.pool = environment.budget->pool();
   context.storage = environment;
@@ -184,8 +187,9 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   result.metrics.bytes_out += writer.num_bytes();
   result.metrics.bytes_written += writer.bytes_written();
   ARROW_ASSIGN_OR_RAISE(result.store, writer.Finish());
+  result.span.end_ns = SteadyNanoseconds();
   result.metrics.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      static_cast<double>(result.span.end_ns - result.span.begin_ns) / 1e9;
   return result;
 }
 
@@ -261,6 +265,11 @@ arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
   encoder.bytes().Put(result.metrics.bytes_out);
   encoder.bytes().Put(result.metrics.bytes_written);
   encoder.bytes().Put(result.metrics.seconds);
+  encoder.bytes().Put(result.span.index);
+  encoder.bytes().Put(result.span.begin_ns);
+  encoder.bytes().Put(result.span.end_ns);
+  encoder.bytes().Put(result.span.process);
+  encoder.bytes().Put(result.span.thread);
   for (const auto& block : result.store->blocks()) {
     if (block.on_heap()) {
       return arrow::Status::Invalid("A result that travels must be in shared storage");
@@ -290,6 +299,11 @@ arrow::Result<FragmentResult> DecodeResult(
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_out));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_written));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.seconds));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.span.index));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.span.begin_ns));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.span.end_ns));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.span.process));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.span.thread));
   bool has_whole = false;
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&has_whole));
   if (has_whole) {

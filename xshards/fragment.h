@@ -35,6 +35,7 @@ struct FragmentResult {
   std::shared_ptr<BlockStore> store;
   std::shared_ptr<BlockStore> whole;  // see SinkSpec::keep_whole; nullptr if not asked
   FragmentMetrics metrics;
+  FragmentSpan span;
 };
 
 /// Run a fragment on the calling thread. `abandoned`, if given, stops it too: a runner

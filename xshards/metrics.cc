@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/metrics.h"
 
+#include <chrono>
 #include <utility>
 
 namespace xshards {
+
+int64_t SteadyNanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 void FragmentMetrics::Merge(const FragmentMetrics& other) {
   bytes_read += other.bytes_read;

@@ -12,6 +12,9 @@
 
 namespace xshards {
 
+/// The time now, in nanoseconds of the steady clock.
+XSHARDS_EXPORT int64_t SteadyNanoseconds();
+
 /// What one fragment did. Filled by its one thread.
 struct FragmentMetrics {
   int64_t bytes_read = 0;  // from files, by scans: only what was really read
@@ -26,6 +29,16 @@ struct FragmentMetrics {
   void Merge(const FragmentMetrics& other);
 };
 
+/// When and where a fragment ran. Nanoseconds of the steady clock, which all processes of
+/// a machine share; the numbers of process and thread are the kernel's.
+struct FragmentSpan {
+  int32_t index = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t process = 0;
+  int64_t thread = 0;
+};
+
 /// What one stage did: the sum over its fragments, and the time on the wall.
 struct StageProfile {
   std::string label;
@@ -34,12 +47,17 @@ struct StageProfile {
   FragmentMetrics metrics;  // `seconds` is the sum over fragments
   double wall_seconds = 0;
   int64_t spilled_bytes = 0;
+  int64_t begin_ns = 0;             // of the steady clock
+  std::vector<FragmentSpan> spans;  // one a fragment
+  /// What was decided on the way, as "algorithm: reason"; see Executor::Note.
+  std::vector<std::string> notes;
 };
 
 /// What one action did, stage by stage, in the order they ran.
 struct Profile {
   std::vector<StageProfile> stages;
   double wall_seconds = 0;
+  int64_t begin_ns = 0;  // of the steady clock
 };
 
 /// Lets another thread watch an action. Thread-safe.

@@ -47,6 +47,14 @@ py::dict Describe(const StageProfile& stage) {
   described["seconds"] = stage.wall_seconds;
   described["busy_seconds"] = stage.metrics.seconds;
   described["spilled_bytes"] = stage.spilled_bytes;
+  described["begin_ns"] = stage.begin_ns;
+  described["notes"] = py::tuple(py::cast(stage.notes));
+  py::list spans;
+  for (const FragmentSpan& span : stage.spans) {
+    spans.append(py::make_tuple(span.index, span.begin_ns, span.end_ns, span.process,
+                                span.thread));
+  }
+  described["spans"] = py::tuple(spans);
   return described;
 }
 
@@ -70,7 +78,7 @@ void BindContext(py::module_& module) {
              for (const StageProfile& stage : profile.stages) {
                stages.append(Describe(stage));
              }
-             return py::make_tuple(stages, profile.wall_seconds);
+             return py::make_tuple(stages, profile.wall_seconds, profile.begin_ns);
            })
       .def("release_idle",
            [](Context& self) {

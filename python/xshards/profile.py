@@ -3,13 +3,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xshards import _chrome_trace
 
 if TYPE_CHECKING:
+    import os
+
     from xshards import _core
 
-__all__ = ["Profile", "StageProfile", "last_profile"]
+__all__ = ["FragmentSpan", "Profile", "StageProfile", "last_profile"]
+
+
+class FragmentSpan(NamedTuple):
+    """When and where one fragment ran, in nanoseconds of the steady clock."""
+
+    partition: int
+    begin_ns: int
+    end_ns: int
+    process: int
+    thread: int
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,12 @@ class StageProfile:
     seconds: float
     busy_seconds: float
     spilled_bytes: int
+    #: When it began, in nanoseconds of the steady clock.
+    begin_ns: int
+    #: What was decided on the way, as "algorithm: reason".
+    notes: tuple[str, ...]
+    #: When and where each fragment ran.
+    spans: tuple[FragmentSpan, ...]
 
 
 @dataclass(frozen=True)
@@ -37,6 +59,33 @@ class Profile:
 
     stages: tuple[StageProfile, ...]
     seconds: float
+    #: When it began, in nanoseconds of the steady clock.
+    begin_ns: int = 0
+
+    def to_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Save what ran where and when, for ``chrome://tracing`` and Perfetto.
+
+        Every process has its lanes, one a thread, on which fragments are drawn from
+        begin to end; the stages are drawn above them.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, in the Trace Event Format (JSON).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]})))
+        3
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "trace.json")
+        ...     xs.last_profile().to_chrome_trace(path)
+        ...     sorted(json.loads(path.read_text()))
+        ['displayTimeUnit', 'traceEvents']
+        """
+        trace = _chrome_trace.to_events(self)
+        Path(path).write_text(json.dumps(trace), encoding="utf-8")
 
     def __repr__(self) -> str:
         heads = ("stage", "on", "parts", "rows", "read", "out", "spilled", "time")
@@ -61,12 +110,14 @@ class Profile:
         lines = [f"Profile: {format_seconds(self.seconds)} in {len(rows)} {noun}"]
         if not rows:
             return lines[0]
-        for row in [heads, *rows]:
+        notes = [(), *(stage.notes for stage in self.stages)]
+        for row, told in zip([heads, *rows], notes, strict=True):
             cells = [
                 cell.ljust(width) if column < 2 else cell.rjust(width)
                 for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             ]
             lines.append("  " + "  ".join(cells).rstrip())
+            lines.extend(f"    {note}" for note in told)
         return "\n".join(lines)
 
 
@@ -100,8 +151,13 @@ def last_profile() -> Profile:
     """
     if not _last_context:
         return Profile((), 0.0)
-    stages, seconds = _last_context[0].last_profile()
-    return Profile(tuple(StageProfile(**stage) for stage in stages), seconds)
+    stages, seconds, begin_ns = _last_context[0].last_profile()
+    return Profile(tuple(_stage(stage) for stage in stages), seconds, begin_ns)
+
+
+def _stage(described: dict[str, Any]) -> StageProfile:
+    spans = tuple(FragmentSpan(*span) for span in described["spans"])
+    return StageProfile(**{**described, "spans": spans})
 
 
 def format_bytes(count: int) -> str:

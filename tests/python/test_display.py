@@ -2,6 +2,9 @@
 """What people look at: repr, html, explain, profile, progress."""
 
 import io
+import itertools
+import json
+import os
 import subprocess
 import sys
 
@@ -141,3 +144,51 @@ def test_repr_tells_dtypes_not_how_they_are_stored():
     shown = [tuple(line.split()) for line in lines]
     expected = [("c", "category"), ("p", "period[M]"), ("o", "object"), ("s", "string")]
     assert shown == expected
+
+
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_a_profile_becomes_a_chrome_trace(tmp_path, where):
+    shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), 4)
+    if where == "processes":
+        shards = shards.transform_shard(lambda df: df)
+    shards.partition_by("a", 3).collect()
+    profile = xs.last_profile()
+    path = tmp_path / "trace.json"
+    profile.to_chrome_trace(path)
+    trace = json.loads(path.read_text())
+    events = trace["traceEvents"]
+    drawn = [event for event in events if event["ph"] == "X"]
+    fragments = [event for event in drawn if event["cat"] == "fragment"]
+    stages = [event for event in drawn if event["cat"] == "stage"]
+    assert [event["name"] for event in stages] == [s.label for s in profile.stages]
+    assert len(fragments) == sum(stage.partitions for stage in profile.stages)
+    end = profile.seconds * 1e6
+    for event in drawn:
+        assert 0 <= event["ts"] <= event["ts"] + event["dur"] <= end
+    for event in fragments:
+        (stage,) = (one for one in stages if one["name"] == event["name"])
+        assert stage["ts"] <= event["ts"]
+        assert event["ts"] + event["dur"] <= stage["ts"] + stage["dur"]
+    first = {event["pid"] for event in fragments if event["name"] == stages[0]["name"]}
+    assert (os.getpid() in first) == (where == "threads")
+    _assert_lanes_do_not_overlap(fragments)
+    named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    assert {(event["pid"], event["tid"]) for event in drawn} <= named
+
+
+def _assert_lanes_do_not_overlap(fragments):
+    """A thread runs one fragment at a time."""
+    lanes = {}
+    for event in fragments:
+        lanes.setdefault((event["pid"], event["tid"]), []).append(event)
+    for lane in lanes.values():
+        lane.sort(key=lambda event: event["ts"])
+        for one, following in itertools.pairwise(lane):
+            assert one["ts"] + one["dur"] <= following["ts"]
+
+
+def test_explain_tells_algorithms_and_why(shards):
+    text = shards.sort_values("a").explain(as_text=True)
+    assert "Algorithms\n  Sort by a\n" in text
+    assert "range sort: " in text
+    assert "Algorithms" not in shards.filter(xs.col("a") > 1).explain(as_text=True)

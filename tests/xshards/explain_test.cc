@@ -5,6 +5,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
+#include "xshards/algorithm_note.h"
 #include "xshards/shards.h"
 
 namespace xshards {
@@ -37,7 +38,34 @@ TEST(Explain, ShowsThePlanTheOptimizedPlanAndTheStages) {
       "into 4\n"
       "  stage 2: read stage 1 → Aggregate (partial) sum(value) by key → exchange by "
       "hash of keys\n"
-      "  stage 3: read stage 2 → Aggregate (final)\n");
+      "  stage 3: read stage 2 → Aggregate (final)\n"
+      "Algorithms\n"
+      "  Exchange by hash of key into 4\n"
+      "    hash exchange: equal keys have equal hashes, so they meet in one partition\n"
+      "  Aggregate sum(value) by key\n"
+      "    two-phase aggregation: each partition groups its own rows first, so that only "
+      "its groups move; hash exchange by the keys, so that a group ends in one "
+      "partition\n");
+}
+
+TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
+  auto context = TestContext();
+  const auto left = NumberedShards(context, 2, 5);
+  const auto right = left.Select({"id"});
+  const auto note = [](const XShards& shards) { return AlgorithmNote(*shards.plan()); };
+  JoinNode join{.left_keys = {"id"}, .right_keys = {"id"}};
+  EXPECT_NE(note(left.Join(right, join)).find("the right is held"), std::string::npos);
+  join.type = JoinType::kRight;
+  EXPECT_NE(note(left.Join(right, join)).find("the left is held"), std::string::npos);
+  EXPECT_TRUE(note(left.Sort({{"id"}})).starts_with("range sort: "));
+  EXPECT_TRUE(
+      note(NumberedShards(context, 1, 5).Sort({{"id"}})).starts_with("sort in place: "));
+  EXPECT_TRUE(note(left.Repartition(3)).starts_with("balanced exchange: "));
+  EXPECT_NE(note(left.Distinct()).find("order of appearance"), std::string::npos);
+  EXPECT_NE(note(left.GroupBy({}, {{"sum", "id", "s"}})).find("all rows are one group"),
+            std::string::npos);
+  EXPECT_TRUE(note(left.Head(3)).starts_with("first rows: "));
+  EXPECT_EQ(note(left.Select({"id"})), "");
 }
 
 TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {

@@ -63,6 +63,12 @@ TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
       auto again, DecodeResult(encoded.bytes, encoded.segments, context_->storage()));
   EXPECT_EQ(again.metrics.rows_out, 10);
   EXPECT_EQ(again.metrics.bytes_out, result.metrics.bytes_out);
+  EXPECT_GT(result.span.begin_ns, 0);
+  EXPECT_GE(result.span.end_ns, result.span.begin_ns);
+  EXPECT_EQ(again.span.begin_ns, result.span.begin_ns);
+  EXPECT_EQ(again.span.end_ns, result.span.end_ns);
+  EXPECT_EQ(again.span.process, result.span.process);
+  EXPECT_EQ(again.span.thread, result.span.thread);
   EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10)));
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/algorithm_note.h"
+
+namespace xshards {
+
+namespace {
+
+std::string ExchangeNote(const ExchangeNode& node) {
+  switch (node.mode) {
+    case ExchangeMode::kHash:
+      return "hash exchange: equal keys have equal hashes, so they meet in one partition";
+    case ExchangeMode::kRange:
+      return "range exchange: neighbours in order must meet in one partition";
+    case ExchangeMode::kRoundRobin:
+      return "balanced exchange: rows are counted first, as their place follows from it";
+    case ExchangeMode::kGather:
+      return "gather: one partition is asked for";
+  }
+  return "";
+}
+
+std::string AggregateNote(const AggregateNode& node) {
+  const std::string two_phases =
+      "two-phase aggregation: each partition groups its own rows first, so that only its "
+      "groups move; ";
+  if (node.ordered) {
+    return two_phases + "gathered, as groups come in order of appearance in the whole";
+  }
+  if (node.keys.empty() && !node.all_columns) {
+    return two_phases + "gathered, as all rows are one group";
+  }
+  return two_phases + "hash exchange by the keys, so that a group ends in one partition";
+}
+
+std::string JoinNote(const JoinNode& node) {
+  const char* held = node.type == JoinType::kRight ? "left" : "right";
+  return "partitioned hash join: both sides go by the hash of their keys; the " +
+         std::string(held) + " is held, the other streams past it";
+}
+
+std::string SortNote(const PlanNode& plan) {
+  if (NumPartitions(*plan.inputs[0]) == 1) {
+    return "sort in place: there is one partition";
+  }
+  return "range sort: a sample of the keys gives ranges of about equal size, each of "
+         "which "
+         "is sorted by itself";
+}
+
+}  // namespace
+
+std::string AlgorithmNote(const PlanNode& node) {
+  switch (node.kind()) {
+    case NodeKind::kExchange:
+      return ExchangeNote(node.as<ExchangeNode>());
+    case NodeKind::kAggregate:
+      return AggregateNote(node.as<AggregateNode>());
+    case NodeKind::kJoin:
+      return JoinNote(node.as<JoinNode>());
+    case NodeKind::kSort:
+      return SortNote(node);
+    case NodeKind::kLimit:
+      return "first rows: partitions are made a few at a time until there are enough";
+    default:
+      return "";
+  }
+}
+
+}  // namespace xshards
