@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import pandas as pd
 import pyarrow as pa
 
 from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
 from xshards._base import Base
 from xshards._marks import DTYPE, MISSING, marks_of
-from xshards.errors import XShardsValueError
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import col, lit
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _ANY_TYPE = frozenset(
 _ENGINE_NAMES = {
     "std": "stddev",
     "var": "variance",
+    "sumDistinct": "sum_distinct",
     "approx_count_distinct": "nunique",
 }
 
@@ -89,6 +91,7 @@ class WideOps(Base):
         columns: str | Iterable[str] = (),
         agg: str | Sequence[str] | Mapping[str, str | Sequence[str]] = "count",
         join: bool = False,  # noqa: FBT001 - as Orca
+        **named: tuple[Any, str],
     ) -> Self:
         """Aggregate the rows of each group.
 
@@ -106,10 +109,12 @@ class WideOps(Base):
             ``"sum"``, only for the numeric ones); or functions by column. There are
             sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
             var_pop, skew and kurt (as pandas), skewness and kurtosis (as Spark), first,
-            last, nunique (approx_count_distinct), sum_distinct, collect_list and
-            collect_set.
+            last, nunique (approx_count_distinct), sum_distinct (sumDistinct),
+            collect_list and collect_set.
         join : bool, default False
             Give every row with the aggregates of its group, not one row a group.
+        **named : (column, function)
+            In place of `agg`: aggregates under names of your own, as in pandas.
 
         Examples
         --------
@@ -119,17 +124,24 @@ class WideOps(Base):
            k  sum(v)  max(v)
         0  x       4       3
         1  y       2       2
+        >>> shards.group_by("k", top=("v", "max")).sort_values("k").to_pandas()
+           k  top
+        0  x    3
+        1  y    2
         """
         keys = self._keys_named("columns", columns)
-        aggregates = [
-            (
-                _ENGINE_NAMES.get(function, function),
-                column,
-                "count(1)" if column == "*" else f"{function}({column})",
-            )
-            for column, functions in self._aggregates(keys, agg)
-            for function in functions
-        ]
+        if named and agg != "count":
+            msg = "give aggregates either as agg or by name, not both"
+            raise XShardsValueError(msg)
+        aggregates = (
+            [self._named_aggregate(name, wanted) for name, wanted in named.items()]
+            if named
+            else [
+                (_engine_name(function), column, _titled(function, column))
+                for column, functions in self._aggregates(keys, agg)
+                for function in functions
+            ]
+        )
         if not aggregates:
             msg = "group_by has nothing to aggregate: give agg as {column: function}"
             raise XShardsValueError(msg)
@@ -140,6 +152,21 @@ class WideOps(Base):
             msg = "group_by with join=True needs at least one column to join on"
             raise XShardsValueError(msg)
         return self.merge(grouped, on=keys, how="left")
+
+    def _named_aggregate(self, name: str, wanted: object) -> tuple[str, str, str]:
+        """Understand ``name=(column, function)``."""
+        if isinstance(wanted, pd.NamedAgg) and not getattr(wanted, "args", ()):
+            wanted = (wanted.column, wanted.aggfunc)
+        if (
+            not isinstance(wanted, tuple)
+            or len(wanted) != 2
+            or not isinstance(wanted[1], str)
+        ):
+            msg = f"{name} needs a pair (column, function), got {wanted!r}"
+            raise XShardsTypeError(msg)
+        label, function = wanted
+        column = "*" if label == "*" else self._keys_named(name, [label])[0]
+        return _engine_name(function), column, name
 
     def _aggregates(
         self,
@@ -393,6 +420,17 @@ class WideOps(Base):
         if not hidden:
             return self
         return self._derive(self._core.drop(hidden), same_rows=True)
+
+
+def _engine_name(function: str) -> str:
+    return _ENGINE_NAMES.get(function, function)
+
+
+def _titled(function: str, column: str) -> str:
+    """Name an aggregate as Spark does."""
+    if column == "*":
+        return "count(1)"
+    return f"{function}({column})"
 
 
 def _adds_up(field: pa.Field) -> bool:

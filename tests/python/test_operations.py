@@ -126,6 +126,33 @@ def test_group_by(function, keys, df, n):
     assert_same(actual, expected, ignore_order=True, rtol=1e-9, atol=1e-6)
 
 
+@given(frames(), num_partitions)
+def test_named_aggregation(df, n):
+    wanted = {
+        "total": ("n", "sum"),
+        "top": pd.NamedAgg("f", "max"),
+        "middle": ("f", "mean"),
+        "n": ("n", "nunique"),
+    }
+    actual = xs.from_pandas(df, n).group_by("k", **wanted).to_pandas()
+    expected = df.groupby("k", dropna=False).agg(**wanted).reset_index()
+    assert_same(actual, expected, ignore_order=True, rtol=1e-9)
+
+
+def test_named_aggregation_of_rows_and_mistakes():
+    shards = xs.from_pandas(pd.DataFrame({"k": [1, 1, 2], "v": [1, 2, 3]}), 2)
+    rows = shards.group_by("k", rows=("*", "count")).sort_values("k").to_pandas()
+    assert rows.to_dict("list") == {"k": [1, 2], "rows": [2, 1]}
+    with pytest.raises(ValueError, match="either as agg or by name"):
+        shards.group_by("k", "sum", top=("v", "max"))
+    for wrong in ("v", ("v",), ("v", max)):
+        with pytest.raises(TypeError, match="top needs a pair"):
+            shards.group_by("k", top=wrong)
+    with pytest.raises(KeyError, match="zz"):
+        shards.group_by("k", top=("zz", "max"))
+    assert shards.group_by("k", {"v": "sumDistinct"}).columns == ["k", "sumDistinct(v)"]
+
+
 @pytest.mark.parametrize("column", ["n", "f", "s", "i"])
 @given(df=frames(), n=num_partitions)
 def test_group_by_collects_values(column, df, n):
