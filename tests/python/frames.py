@@ -163,6 +163,12 @@ def assert_same(actual, expected, *, ignore_order=False, **options):
     pd.testing.assert_frame_equal(actual, expected, **options)
 
 
+def none_as_nan(df):
+    """Give the one missing value a column of objects has after an outer join."""
+    objects = [name for name in df if df[name].dtype == object]
+    return df.assign(**{name: df[name].where(df[name].notna()) for name in objects})
+
+
 def in_order(frame):
     """Sort rows by everything, so that only the content counts."""
     frame = frame.reset_index(drop=True)

@@ -5,7 +5,15 @@ import hypothesis
 import numpy as np
 import pandas as pd
 import pytest
-from frames import KINDS, TYPED, assert_same, frames, num_partitions, odd_frames
+from frames import (
+    KINDS,
+    TYPED,
+    assert_same,
+    frames,
+    none_as_nan,
+    num_partitions,
+    odd_frames,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -414,12 +422,6 @@ def test_merge_mistakes():
         shards.merge(shards, "sideways")
     with pytest.raises(ValueError, match="leave out on"):
         shards.merge(shards, "cross", on="a")
-
-
-def none_as_nan(df):
-    """Give the one missing value a column of objects has after an outer join."""
-    objects = [name for name in df if df[name].dtype == object]
-    return df.assign(**{name: df[name].where(df[name].notna()) for name in objects})
 
 
 @every_kind
