@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from engine import Outcome
 
 OURS = "xshards"
-_COLUMNS = "{:<16} {:<9} {:>9} {:>9} {:>8} {:>9} {:>9}"
+_COLUMNS = "{:<18} {:<9} {:>9} {:>9} {:>8} {:>9} {:>9}"
 
 
 def print_header() -> None:
     """Name the columns. `x ours` above 1: so many times the time that ours took."""
     titles = ("task", "engine", "best s", "median s", "x ours", "PSS MB", "maxrss MB")
     print(_COLUMNS.format(*titles))
-    print("-" * 75, flush=True)
+    print("-" * 77, flush=True)
 
 
 def print_outcome(outcome: Outcome, ours: Outcome | None) -> None:
@@ -31,7 +31,7 @@ def print_outcome(outcome: Outcome, ours: Outcome | None) -> None:
         # Ours is shown whole, as it is ours to mend.
         lines = outcome.error.splitlines() or [""]
         text = "\n    ".join(lines) if outcome.engine == OURS else lines[0][:200]
-        print(f"{outcome.task:<16} {outcome.engine:<9} failed: {text}", flush=True)
+        print(f"{outcome.task:<18} {outcome.engine:<9} failed: {text}", flush=True)
         return
     ratio = f"{outcome.best / ours.best:.2f}" if ours and not ours.error else "-"
     print(
@@ -47,7 +47,7 @@ def print_outcome(outcome: Outcome, ours: Outcome | None) -> None:
         flush=True,
     )
     for name, figure in outcome.details.items():
-        print(f"{'':<26} {name}: {figure:.3f}", flush=True)
+        print(f"{'':<28} {name}: {figure:.3f}", flush=True)
 
 
 def write_json(path: Path, outcomes: list[Outcome], **settings: Any) -> None:
