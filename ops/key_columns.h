@@ -23,8 +23,8 @@ arrow::Result<std::vector<int>> FindColumns(const arrow::Schema& schema,
 arrow::Result<std::shared_ptr<arrow::Array>> KeyColumn(
     const std::shared_ptr<arrow::Array>& column, arrow::MemoryPool* pool);
 
-/// KeyColumn of several columns of a batch, for a KeyTable: a dictionary whose values need
-/// no change stays one.
+/// KeyColumn of several columns of a batch, for a KeyTable: a dictionary whose values
+/// need no change stays one.
 arrow::Result<arrow::ArrayVector> KeyColumns(const arrow::RecordBatch& batch,
                                              const std::vector<int>& positions,
                                              arrow::MemoryPool* pool);
