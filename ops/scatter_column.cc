@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <arrow/array/concatenate.h>
+#include <arrow/extension_type.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/bit_util.h>
@@ -36,7 +37,9 @@ void ForEachBit(const uint8_t* bits, int64_t offset, int64_t length, bool wanted
                 Visit&& visit) {
   int64_t i = 0;
   const auto visit_one = [&] {
-    if (arrow::bit_util::GetBit(bits, offset + i) == wanted) visit(i);
+    if (arrow::bit_util::GetBit(bits, static_cast<uint64_t>(offset + i)) == wanted) {
+      visit(i);
+    }
     ++i;
   };
   while (i < length && (offset + i) % 8 != 0) visit_one();
@@ -158,7 +161,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ColumnScatter::Run(
     result->buffers[0] = arrow::SliceBuffer(memory, begin, validity_bytes_);
     MoveValidity(positions, memory->mutable_data() + begin);
   }
-  if (shape_ == Shape::kNull) return arrow::MakeArray(std::move(result));
+  if (shape_ == Shape::kNull) return arrow::MakeArray(result);
   begin += validity_bytes_;
   uint8_t* values = memory->mutable_data() + begin;
   result->buffers.push_back(arrow::SliceBuffer(memory, begin, values_bytes_));
@@ -178,7 +181,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ColumnScatter::Run(
         MoveBytes<int64_t>(positions, values, values + values_bytes_);
       }
   }
-  return arrow::MakeArray(std::move(result));
+  return arrow::MakeArray(result);
 }
 
 void ColumnScatter::MoveValidity(const std::vector<uint32_t>& positions,

@@ -64,7 +64,7 @@ std::shared_ptr<arrow::Array> JoinColumn(const arrow::RecordBatchVector& batches
     whole->null_count = arrow::kUnknownNullCount;
     if (whole->GetNullCount() != null_count) return nullptr;
   }
-  return arrow::MakeArray(std::move(whole));
+  return arrow::MakeArray(whole);
 }
 
 }  // namespace
