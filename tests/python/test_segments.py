@@ -258,6 +258,17 @@ def test_slices_of_arrow_tables_are_passed_on(shared, frame):
     assert_same(passed.to_pandas(), expected)
 
 
+def test_rows_of_a_cached_scan_lie_side_by_side(frame, tmp_path):
+    frame = frame.drop(columns="f")  # with nulls, which floats of pandas have not
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=10_000)
+    shards = xs.read_parquet(tmp_path, num_partitions=2).cache()
+    out = run(shards.transform_shard(lambda df: df))
+    assert written() == 0
+    assert_same(out.to_pandas(), frame)
+    run(shards.transform_shard(lambda df: df.assign(new=df["i"] + 1)))
+    assert 8 * ROWS <= written() < 9 * ROWS
+
+
 def test_one_new_column_is_all_that_is_written(shared, frame):
     run(shared)
     wider = run(shared.transform_shard(lambda df: df.assign(new=df["i"] + 1)))
@@ -571,64 +582,6 @@ def test_many_small_partitions_need_few_descriptors(count):
     code = [sys.executable, "-c", MANY_PARTITIONS, str(count)]
     done = subprocess.run(code, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def keyed(df):
-    df["key"] = df["i"] % 7
-    return df
-
-
-def test_the_exchange_after_a_function_is_written_by_its_worker(frame):
-    calls = xs.from_pandas(frame, 2).transform_shard(keyed)
-    parts = calls.partition_by("key", 3)
-    out = parts.to_pandas()
-    labels = [(s.label, s.runner) for s in xs.last_profile().stages]
-    assert labels == [
-        ("Read partitions → MapPython keyed → partition into 3", "processes")
-    ]
-    expected = keyed(frame.copy())
-    assert_same(out, expected, ignore_order=True)
-    for part in parts.transform_shard(lambda df: set(df["key"])).collect():
-        for other in parts.transform_shard(lambda df: set(df["key"])).collect():
-            assert part == other or not part & other
-    # The function's own output is kept, in its order.
-    assert_same(calls.to_pandas(), expected)
-
-
-def test_a_function_before_an_exchange_runs_once(tmp_path):
-    def note(df, directory):
-        import uuid
-        from pathlib import Path
-
-        Path(directory, uuid.uuid4().hex).touch()
-        return df.assign(key=df["a"] % 3)
-
-    shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), 4)
-    noted = shards.transform_shard(note, str(tmp_path))
-    parts = noted.partition_by("key", 2)
-    assert len(parts) == len(parts.to_pandas()) == len(noted.to_pandas()) == 100
-    assert len(list(tmp_path.iterdir())) == 4
-
-
-def test_keys_of_different_types_meet_after_a_function():
-    """Whole numbers and floats hash apart, so equal ones must first be made alike."""
-
-    def some_as_floats(df):
-        return df.astype("float64") if df["a"].iloc[0] == 0 else df
-
-    shards = xs.from_pandas(pd.DataFrame({"a": [0, 1, 2, 1, 2, 0]}), 2)
-    parts = shards.transform_shard(some_as_floats).partition_by("a", 3)
-    found = parts.transform_shard(lambda df: sorted(set(df["a"]))).collect()
-    assert sorted(value for part in found for value in part) == [0.0, 1.0, 2.0]
-    assert len(parts) == 6
-
-
-def test_an_exchange_after_a_function_says_what_is_wrong(frame):
-    shards = xs.from_pandas(frame, 2)
-    with pytest.raises(KeyError, match="nothing"):
-        shards.transform_shard(lambda df: df).partition_by("nothing", 2).to_pandas()
-    with pytest.raises(TypeError, match="DataFrame shards"):
-        shards.transform_shard(len).partition_by("a", 2).collect()
 
 
 def test_a_partition_larger_than_the_budget_is_named():
