@@ -55,8 +55,11 @@ arrow::Status GroupTable::FindGroups(const arrow::RecordBatch& batch) {
       table_.Insert(columns, batch.num_rows(), &groups_, &new_rows, pool_));
   if (new_rows.empty()) return arrow::Status::OK();
   if (static_cast<int64_t>(new_rows.size()) == batch.num_rows()) {
+    // A copy: the batch may be a slice of much more.
     for (size_t i = 0; i < keys_.size(); ++i) {
-      key_values_[i].push_back(batch.column(keys_[i]));
+      ARROW_ASSIGN_OR_RAISE(auto values,
+                            arrow::Concatenate({batch.column(keys_[i])}, pool_));
+      key_values_[i].push_back(std::move(values));
     }
     return arrow::Status::OK();
   }
@@ -73,6 +76,25 @@ arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
   ARROW_RETURN_NOT_OK(FindGroups(batch));
   if (by_last_) NoteLastRows();
   return Accumulate(batch, num_groups());
+}
+
+arrow::Result<std::vector<int64_t>> GroupTable::ConsumeKnown(
+    const std::shared_ptr<arrow::RecordBatch>& batch) {
+  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(*batch, keys_, pool_));
+  std::vector<uint32_t> ids;
+  ARROW_RETURN_NOT_OK(table_.Find(columns, batch->num_rows(), &ids, pool_));
+  std::vector<int64_t> known;
+  std::vector<int64_t> unknown;
+  groups_.clear();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const bool is_known = ids[i] != KeyTable::kNoKey;
+    (is_known ? known : unknown).push_back(static_cast<int64_t>(i));
+    if (is_known) groups_.push_back(ids[i]);
+  }
+  if (known.empty() || columns_.empty()) return unknown;
+  ARROW_ASSIGN_OR_RAISE(auto rows, Gather(batch, ToArray(std::move(known)), pool_));
+  ARROW_RETURN_NOT_OK(Accumulate(*rows, num_groups()));
+  return unknown;
 }
 
 arrow::Result<arrow::ArrayVector> GroupTable::EachRow(const arrow::RecordBatch& batch) {

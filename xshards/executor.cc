@@ -7,6 +7,7 @@
 #include "xshards/conform.h"
 #include "xshards/fragment.h"
 #include "xshards/pandas_dtype.h"
+#include "xshards/partitioning.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
 
@@ -284,7 +285,11 @@ arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
 
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
+  if (MovesNothing(exchange, *plan->inputs[0])) return trees;
   if (exchange.mode == ExchangeMode::kGather) sink.num_partitions = 1;
+  if (exchange.mode == ExchangeMode::kRange) {
+    return RangePartitioned(trees, exchange, std::move(sink));
+  }
   if (exchange.mode != ExchangeMode::kRoundRobin) return Partitioned(trees, sink);
 
   // Balancing needs to know how many rows come before each partition.
@@ -297,6 +302,22 @@ arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
   }
   return Partitioned(trees, sink,
                      [&](size_t i, SinkSpec& own) { own.first_row = first_rows[i]; });
+}
+
+arrow::Result<Executor::Trees> Executor::RangePartitioned(const Trees& trees,
+                                                          const ExchangeNode& exchange,
+                                                          SinkSpec sink) {
+  SortNode order;
+  for (const auto& key : exchange.keys) order.keys.push_back({.column = key});
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(order, {trees[0]})).status());
+  // Where to cut is known only once all rows are there.
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, sink.storage));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  sink.sort_keys = order.keys;
+  ARROW_ASSIGN_OR_RAISE(sink.boundaries,
+                        ChooseBoundaries(partitions, order, schema, sink.num_partitions,
+                                         context_.memory_pool()));
+  return Partitioned(ToTrees(partitions, schema), sink);
 }
 
 arrow::Result<std::optional<Executor::Trees>> Executor::LowerFunctionExchange(
@@ -336,10 +357,13 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
     aggregate.keys = input->field_names();
     aggregate.all_columns = false;
   }
+  const bool one = aggregate.ordered || aggregate.keys.empty();
+  if (!one && AreTogether(*plan->inputs[0], aggregate.keys)) {
+    return Wrap(aggregate, trees);
+  }
   aggregate.phase = AggregatePhase::kPartial;
   trees = Wrap(aggregate, trees);
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
-  const bool one = aggregate.ordered || aggregate.keys.empty();
   sink.mode = one ? ExchangeMode::kGather : ExchangeMode::kHash;
   sink.num_partitions = one ? 1 : static_cast<int32_t>(trees.size());
   sink.keys = aggregate.keys;

@@ -59,6 +59,10 @@ class Executor {
   arrow::Result<std::optional<Trees>> LowerFunctionExchange(const Plan& input,
                                                             SinkSpec sink);
 
+  /// Send rows to partitions by ranges of an exchange's keys, about equal in size.
+  arrow::Result<Trees> RangePartitioned(const Trees& trees, const ExchangeNode& exchange,
+                                        SinkSpec sink);
+
   /// As Lower, for a consumer that works on rows and columns: makes sure that the schema
   /// is known and that it is tables that come. `consumer` is for the message.
   arrow::Result<Trees> LowerTable(const Plan& plan, Storage storage,

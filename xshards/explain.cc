@@ -7,6 +7,7 @@
 #include "xshards/algorithm_note.h"
 #include "xshards/fragment.h"
 #include "xshards/optimizer.h"
+#include "xshards/partitioning.h"
 
 namespace xshards {
 
@@ -32,6 +33,11 @@ class StageList {
   /// The steps of the stage in which `plan`'s rows come out; earlier stages are listed.
   std::vector<std::string> Visit(const PlanNode& plan) {
     if (plan.kind() == NodeKind::kCache) return VisitCache(plan);
+    if (const auto step = StepInPlace(plan); !step.empty()) {
+      auto in_place = Visit(*plan.inputs[0]);
+      in_place.push_back(step);
+      return in_place;
+    }
     std::vector<std::string> steps;
     for (const auto& input : plan.inputs) {
       auto more = Visit(*input);
@@ -73,6 +79,22 @@ class StageList {
     if (plan.as<CacheNode>().cell->Get()) return {"read cached partitions"};
     const int number = Close(Visit(*plan.inputs[0]), "keep");
     return {"read stage " + std::to_string(number)};
+  }
+
+  /// What a wide node does whose rows need not move; empty if they must.
+  static std::string StepInPlace(const PlanNode& plan) {
+    if (plan.kind() == NodeKind::kExchange &&
+        MovesNothing(plan.as<ExchangeNode>(), *plan.inputs[0])) {
+      auto is = PartitioningOf(*plan.inputs[0]);
+      const ExchangeNode done{.keys = is->keys, .num_partitions = is->num_partitions};
+      std::string text = Describe({.node = done, .inputs = {}});
+      return "(partitioned" + text.substr(text.find(' ')) + " already)";
+    }
+    if (plan.kind() != NodeKind::kAggregate) return "";
+    const auto& aggregate = plan.as<AggregateNode>();
+    const bool together = !aggregate.ordered && !aggregate.keys.empty() &&
+                          AreTogether(*plan.inputs[0], aggregate.keys);
+    return together ? Describe(plan) + " (rows of a key are together already)" : "";
   }
 
   static bool IsWide(NodeKind kind) {

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/memory_budget.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "xshards/recycling_pool.h"
 
 namespace xshards {
 
 namespace {
 
-/// Passes to the process's default pool and counts what passes.
+// Of memory that is free but kept, whatever the limit.
+constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
+
+/// Passes to the process's default pool, recycling what is large, and counts what passes.
+/// What is idle is not counted: it is given back before it matters.
 class BudgetedPool final : public arrow::MemoryPool {
  public:
   explicit BudgetedPool(MemoryBudget* budget)
-      : budget_(budget), pool_(arrow::default_memory_pool()) {}
+      : budget_(budget),
+        recycling_(arrow::default_memory_pool(),
+                   std::min(budget->limit() / 4, kMaxIdleBytes)),
+        pool_(&recycling_) {}
 
   using arrow::MemoryPool::Allocate;
   using arrow::MemoryPool::Free;
@@ -51,9 +61,14 @@ class BudgetedPool final : public arrow::MemoryPool {
       count_.fetch_add(1, std::memory_order_relaxed);
     }
     budget_->Add(bytes);
+    const int64_t idle = recycling_.idle_bytes();
+    if (bytes > 0 && idle > 0 && !budget_->has_room_for(idle)) {
+      recycling_.ReleaseUnused();
+    }
   }
 
   MemoryBudget* budget_;
+  RecyclingPool recycling_;
   arrow::MemoryPool* pool_;
   std::atomic<int64_t> allocated_{0};
   std::atomic<int64_t> total_{0};

@@ -66,6 +66,17 @@ TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
             std::string::npos);
   EXPECT_TRUE(note(left.Head(3)).starts_with("first rows: "));
   EXPECT_EQ(note(left.Select({"id"})), "");
+      "  stage 2: read stage 1 → Aggregate sum(value) by key (rows of a key are together "
+      "already)\n");
+}
+
+TEST(Explain, ShowsBothPhasesOfGroupsThatAreApart) {
+  auto plan = NumberedShards(TestContext(), 2, 5).GroupBy({"key"}, {});
+  ASSERT_OK_AND_ASSIGN(auto text, plan.Explain());
+  EXPECT_NE(text.find("Aggregate (partial)"), std::string::npos);
+  EXPECT_NE(text.find("→ exchange by hash of keys\n"
+                      "  stage 2: read stage 1 → Aggregate (final)\n"),
+            std::string::npos);
 }
 
 TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {
