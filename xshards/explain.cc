@@ -77,7 +77,8 @@ class StageList {
 
   static bool IsWide(NodeKind kind) {
     return kind == NodeKind::kExchange || kind == NodeKind::kAggregate ||
-           kind == NodeKind::kJoin || kind == NodeKind::kSort;
+           kind == NodeKind::kJoin || kind == NodeKind::kSort ||
+           kind == NodeKind::kSample;
   }
 
   static std::string WideStep(const PlanNode& plan) {
@@ -91,6 +92,8 @@ class StageList {
                (partial.ordered || partial.keys.empty() ? " → gather"
                                                         : " → exchange by hash of keys");
       }
+      case NodeKind::kSample:
+        return "keep";
       case NodeKind::kJoin:
         return "exchange by hash of keys";
       default:

@@ -230,6 +230,8 @@ arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
       ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
       return node;
     }
+    case NodeKind::kSample:
+      return GetSample();
     case NodeKind::kUnion:
       return UnionNode{};
     case NodeKind::kZip:
@@ -338,6 +340,25 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.ordered));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.by_last));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.all_columns));
+  return node;
+}
+
+arrow::Result<NodeVariant> PlanDecoder::GetSample() {
+  SampleNode node;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.share));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.replace));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.complement));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weights));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.seed));
+  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.phase, SamplePhase::kDraw, "sample phase"));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.num_rows));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.first_row));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.key));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.row));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_begin));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_end));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_total));
   return node;
 }
 

@@ -67,6 +67,8 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
                       {leaf, leaf}));
   ExpectSame(MakeNode(SortNode{.keys = {{"a", false}}, .nulls_first = true}, {leaf}));
   ExpectSame(MakeNode(LimitNode{42}, {leaf}));
+  ExpectSame(MakeNode(SampleNode{.share = 0.25, .complement = true, .seed = 7}, {leaf}));
+  ExpectSame(MakeNode(SampleNode{.count = 3, .replace = true, .weights = "id"}, {leaf}));
   ExpectSame(MakeNode(UnionNode{}, {leaf, leaf, leaf}));
   ExpectSame(MakeNode(ZipNode{}, {leaf, leaf}));
 }
