@@ -175,7 +175,9 @@ arrow::Status BlockStore::Share(SegmentPool& segments) {
 arrow::Status BlockStore::ShareTogether(SegmentPool& segments) {
   std::lock_guard one_mover(moving_);
   const std::vector<Block> before = blocks();
-  const MemoryBudget* budget = environment_.budget;
+  MemoryBudget* budget = environment_.budget;
+  arrow::MemoryPool* pool =
+      budget != nullptr ? budget->pool() : arrow::default_memory_pool();
   // While they are joined, the rows are in memory three times.
   const int64_t needed = 2 * num_bytes();
   if (!AreOneTable(before) || needed > kMostJoinedBytes ||
@@ -186,10 +188,9 @@ arrow::Status BlockStore::ShareTogether(SegmentPool& segments) {
   for (const Block& block : before) batches.push_back(block.batch);
   ARROW_ASSIGN_OR_RAISE(auto target,
                         segments.ForStore(SegmentKind::kMemory, num_bytes()));
-  ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches));
+  ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches, pool));
   ARROW_ASSIGN_OR_RAISE(const auto range, target->Append(*joined));
-  ARROW_ASSIGN_OR_RAISE(joined,
-                        Segment::Read(target, range, arrow::default_memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(joined, Segment::Read(target, range, pool));
   ARROW_ASSIGN_OR_RAISE(const auto mapping, Segment::Map(target));
   std::lock_guard lock(mutex_);
   for (int64_t row = 0; Block& block : blocks_) {
