@@ -70,7 +70,9 @@ class SummaryWriter:
         self.log_dir.mkdir(parents=True, exist_ok=True)
         # TensorBoard reads the files of a directory in the order of their names.
         now = time.time()
-        name = f"{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}"
+        # Padded: the names sort in the order of the writers.
+        number = f"{os.getpid()}.{next(_numbers):06d}"
+        name = f"{int(now):010d}.{socket.gethostname()}.{number}"
         self.path = self.log_dir / f"{_FILE_PREFIX}{name}"
         self._file: BinaryIO | None = self.path.open("xb", buffering=_BUFFER_BYTES)
         self._write(_double(1, now) + _bytes(3, b"brain.Event:2"))

@@ -57,11 +57,13 @@ def test_a_thousand_events_of_all_lengths(tmp_path):
 
 
 def test_several_writers_of_one_directory(tmp_path):
-    with SummaryWriter(tmp_path) as one, SummaryWriter(tmp_path) as two:
-        assert one.path != two.path
-        one.add_scalar("Loss", 1, 1)
-        two.add_scalar("Loss", 2, 2)
-    assert [row[:2] for row in read_scalar(tmp_path, "Loss")] == [[1, 1], [2, 2]]
+    writers = [SummaryWriter(tmp_path) for _ in range(12)]
+    assert len({writer.path for writer in writers}) == 12
+    for step, writer in enumerate(writers):
+        writer.add_scalar("Loss", step, step)
+        writer.close()
+    values = [row[:2] for row in read_scalar(tmp_path, "Loss")]
+    assert values == [[step, step] for step in range(12)]
 
 
 def test_reads_what_torch_writes(tmp_path):
