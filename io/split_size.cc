@@ -10,8 +10,10 @@ namespace {
 
 constexpr int64_t kMinBytes = 4LL << 20;
 constexpr int64_t kMaxBytes = 64LL << 20;
-// Several, so that the last pieces leave no core idle for long.
-constexpr int64_t kPiecesPerCore = 4;
+// Many, so that the last pieces leave no core idle for long, and what a Python function
+// makes of one stays small: half a million rows at a time take it 1.4 times as long as a
+// quarter.
+constexpr int64_t kPiecesPerCore = 8;
 
 }  // namespace
 

@@ -17,7 +17,7 @@ struct SplitSize {
 
   arrow::Status Validate() const;
 
-  /// Bytes of one piece: as asked, or four pieces for each core, within 4 to 64 MB.
+  /// Bytes of one piece: as asked, or eight pieces for each core, within 4 to 64 MB.
   int64_t TargetBytes(int64_t total_bytes, int cores) const;
 
   void AddTo(OptionMap* map) const;

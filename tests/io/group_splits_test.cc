@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "io/split_size.h"
-
 namespace xshards::io {
 namespace {
 
@@ -42,25 +40,6 @@ TEST(GroupSplits, FilesOfNearlyEqualSizeAreCutAlike) {
   const std::vector<Group> larger(8, {.num_bytes = 1001});
   EXPECT_EQ(CutGroups("p", smaller, 4000).size(), 2U);
   EXPECT_EQ(CutGroups("p", larger, 4000).size(), 2U);
-}
-
-TEST(SplitSize, SmallRestsMakeNoPiece) {
-  EXPECT_EQ(NumPieces(0, 100), 1);
-  EXPECT_EQ(NumPieces(100, 100), 1);
-  EXPECT_EQ(NumPieces(125, 100), 1);
-  EXPECT_EQ(NumPieces(126, 100), 2);
-  EXPECT_EQ(NumPieces(7, 1), 7);
-  EXPECT_EQ(NumPieces(7, 3), 3);
-}
-
-TEST(SplitSize, StaysWithinBounds) {
-  const int64_t mega = 1 << 20;
-  EXPECT_EQ(SplitSize{}.TargetBytes(0, 2), 4 * mega);
-  EXPECT_EQ(SplitSize{}.TargetBytes(80 * mega, 2), 10 * mega);
-  EXPECT_EQ(SplitSize{}.TargetBytes(100000 * mega, 2), 64 * mega);
-  EXPECT_EQ((SplitSize{.num_partitions = 3}.TargetBytes(10, 2)), 4);
-  EXPECT_EQ((SplitSize{.num_partitions = 3}.TargetBytes(0, 2)), 1);
-  EXPECT_EQ((SplitSize{.block_size = 77}.TargetBytes(10000, 2)), 77);
 }
 
 }  // namespace
