@@ -7,6 +7,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/util/byte_size.h>
 
+#include "xshards/null_values.h"
 #include "xshards/payload.h"
 #include "xshards/private_memory.h"
 #include "xshards/segment_pool.h"
@@ -189,6 +190,7 @@ arrow::Status BlockStore::ShareTogether(SegmentPool& segments) {
   ARROW_ASSIGN_OR_RAISE(auto target,
                         segments.ForStore(SegmentKind::kMemory, num_bytes()));
   ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches, pool));
+  WriteNullValues(*joined);
   ARROW_ASSIGN_OR_RAISE(const auto range, target->Append(*joined));
   ARROW_ASSIGN_OR_RAISE(joined, Segment::Read(target, range, pool));
   ARROW_ASSIGN_OR_RAISE(const auto mapping, Segment::Map(target));

@@ -50,8 +50,9 @@ def owned(values: Array) -> Array:
 def table_to_blocks(table: pa.Table, lend: Lend, *, use_threads: bool) -> pd.DataFrame:
     """Convert a table to a frame whose columns can all be changed in place.
 
-    Numbers and times without nulls are views of the table's memory where it is lent;
-    columns of one type that lie at equal distances make up one block.
+    Numbers and times are views of the table's memory where it is lent, and has NaN or
+    NaT below its nulls; columns of one type that lie at equal distances make up one
+    block.
     """
     views: dict[int, tuple[Array, int]] = {}
     for position, column in enumerate(table.columns):
@@ -80,15 +81,31 @@ def _convert(column: pa.ChunkedArray, use_threads: bool) -> Any:  # noqa: FBT001
 
 def _lend_column(column: pa.ChunkedArray, lend: Lend) -> tuple[Array, int] | None:
     dtype = _numpy_dtype(column.type)
-    if dtype is None or column.num_chunks != 1 or column.null_count > 0:
+    if dtype is None or column.num_chunks != 1:
         return None
     chunk = column.chunk(0)
     values = chunk.buffers()[1]
-    if values is None or len(chunk) == 0:
+    if values is None or len(chunk) == 0 or not _nulls_show(chunk, dtype):
         return None
     start = chunk.offset * dtype.itemsize
     loan = lend(values.slice(start, len(chunk) * dtype.itemsize))
     return None if loan is None else (loan[0].view(dtype), loan[1])
+
+
+def _nulls_show(chunk: pa.Array, dtype: np.dtype[Any]) -> bool:
+    """Tell whether what lies below the nulls is what numpy has for missing values."""
+    if chunk.null_count == 0:
+        return True
+    if dtype.kind not in "fmM":
+        return False
+    present, values = chunk.buffers()
+    first = chunk.offset // 8 * 8  # the bits of this row begin a byte
+    skipped, end = chunk.offset - first, chunk.offset + len(chunk)
+    bits = np.frombuffer(present, np.uint8, offset=first // 8)
+    valid = np.unpackbits(bits, count=end - first, bitorder="little")[skipped:]
+    below = np.frombuffer(values, dtype)[chunk.offset : end][valid == 0]
+    missing = np.isnan(below) if dtype.kind == "f" else np.isnat(below)
+    return bool(missing.all())
 
 
 def _numpy_dtype(arrow: pa.DataType) -> np.dtype[Any] | None:
