@@ -13,12 +13,16 @@ namespace xshards::ops {
 
 namespace {
 
-/// Gather a column and give it the output's type: keys of one name may differ in type.
+/// Gather a column, or take it as it is if there are no `rows`, and give it the output's
+/// type: keys of one name may differ in type.
 arrow::Result<std::shared_ptr<arrow::Array>> GatherAs(
     const std::shared_ptr<arrow::DataType>& type,
     const std::shared_ptr<arrow::Array>& column,
     const std::shared_ptr<arrow::Array>& rows, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto values, Gather(column, rows, pool));
+  auto values = column;
+  if (rows != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(values, Gather(column, rows, pool));
+  }
   if (values->type()->Equals(*type)) return values;
   arrow::compute::ExecContext exec(pool);
   return arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Unsafe(),
@@ -35,6 +39,15 @@ arrow::Result<JoinColumns> JoinColumns::Make(const JoinNode& node,
   ARROW_ASSIGN_OR_RAISE(auto left_keys, FindColumns(left, node.left_keys));
   ARROW_ASSIGN_OR_RAISE(auto right_keys, FindColumns(right, node.right_keys));
 
+  const bool is_swapped = BuildsLeft(node);
+  columns.probe_keys_ = is_swapped ? right_keys : left_keys;
+  columns.build_keys_ = is_swapped ? left_keys : right_keys;
+  columns.key_kind_ = ChooseJoinKeyKind(left, left_keys, right, right_keys);
+  if (node.type == JoinType::kSemi || node.type == JoinType::kAnti) {
+    for (int i = 0; i < left.num_fields(); ++i) columns.sources_.push_back({i, -1});
+    return columns;
+  }
+
   // The left's columns, then the right's without the keys that the left has by that name.
   std::vector<int> partner_of_left(static_cast<size_t>(left.num_fields()), -1);
   std::vector<bool> is_shared(static_cast<size_t>(right.num_fields()), false);
@@ -43,7 +56,6 @@ arrow::Result<JoinColumns> JoinColumns::Make(const JoinNode& node,
     partner_of_left[static_cast<size_t>(left_keys[i])] = right_keys[i];
     is_shared[static_cast<size_t>(right_keys[i])] = true;
   }
-  const bool is_swapped = node.type == JoinType::kRight;
   const auto add = [&](int from_left, int from_right) {
     columns.sources_.push_back(is_swapped ? Source{from_right, from_left}
                                           : Source{from_left, from_right});
@@ -54,8 +66,6 @@ arrow::Result<JoinColumns> JoinColumns::Make(const JoinNode& node,
   for (int i = 0; i < right.num_fields(); ++i) {
     if (!is_shared[static_cast<size_t>(i)]) add(-1, i);
   }
-  columns.probe_keys_ = is_swapped ? right_keys : left_keys;
-  columns.build_keys_ = is_swapped ? left_keys : right_keys;
   return columns;
 }
 
@@ -73,7 +83,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinColumns::Pair(
                    : GatherAs(type, build.column(sources_[i].build), build_rows, pool));
     columns.push_back(std::move(column));
   }
-  return arrow::RecordBatch::Make(schema_, probe_rows->length(), std::move(columns));
+  const int64_t num_rows =
+      probe_rows == nullptr ? probe.num_rows() : probe_rows->length();
+  return arrow::RecordBatch::Make(schema_, num_rows, std::move(columns));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinColumns::BuildOnly(

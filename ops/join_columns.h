@@ -8,6 +8,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "ops/join_keys.h"
 #include "xshards/plan.h"
 
 namespace xshards::ops {
@@ -15,8 +16,8 @@ namespace xshards::ops {
 /// Where each column of a join's output comes from.
 ///
 /// Of the two inputs, one is held (`build`) and one streams by (`probe`): the right and
-/// the left, except in a right join, so that the order of the rows that are all kept is
-/// kept too.
+/// the left, except where the node says otherwise and in a right join, so that the order
+/// of the rows that are all kept is kept too.
 class JoinColumns {
  public:
   /// KeyError names a missing key.
@@ -26,8 +27,14 @@ class JoinColumns {
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   const std::vector<int>& probe_keys() const { return probe_keys_; }
   const std::vector<int>& build_keys() const { return build_keys_; }
+  JoinKeyKind key_kind() const { return key_kind_; }
 
-  /// Rows of both sides put side by side; a null row number gives nulls.
+  static bool BuildsLeft(const JoinNode& node) {
+    return node.build_left || node.type == JoinType::kRight;
+  }
+
+  /// Rows of both sides put side by side; a null row number gives nulls. `probe_rows`
+  /// nullptr stands for all rows of the probe side, which are passed on, not copied.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Pair(
       const arrow::RecordBatch& probe, const std::shared_ptr<arrow::Array>& probe_rows,
       const arrow::RecordBatch& build, const std::shared_ptr<arrow::Array>& build_rows,
@@ -47,6 +54,7 @@ class JoinColumns {
   std::vector<Source> sources_;
   std::vector<int> probe_keys_;
   std::vector<int> build_keys_;
+  JoinKeyKind key_kind_ = JoinKeyKind::kNone;
 };
 
 }  // namespace xshards::ops

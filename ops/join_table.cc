@@ -1,62 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/join_table.h"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
-
-#include "ops/key_columns.h"
 
 namespace xshards::ops {
 
-JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, arrow::MemoryPool* pool)
-    : rows_(std::move(rows)), pool_(pool) {}
+namespace {
 
-arrow::Result<std::unique_ptr<JoinTable>> JoinTable::Make(
+// A table this small is in cache, and made sooner than threads meet.
+constexpr size_t kFewRows = size_t{1} << 16;
+// Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
+constexpr size_t kSlotsAhead = 16;
+// Rows looked for at once, so that what they need comes from memory meanwhile.
+constexpr size_t kRowsAhead = 128;
+
+uint64_t HashOf(uint64_t word) {
+  word *= 0x9E3779B97F4A7C15;  // the golden ratio
+  word ^= word >> 32;
+  word *= 0xBB67AE8584CAA73B;  // the root of 3
+  return word ^ (word >> 29);
+}
+
+}  // namespace
+
+JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
+                     JoinKeyKind kind)
+    : rows_(std::move(rows)),
+      keys_(std::move(keys)),
+      kind_(kind),
+      num_rows_(static_cast<uint32_t>(keys_.num_rows())),
+      num_parts_(keys_.num_rows() <= kFewRows ? 1 : kMaxParts) {
+  if (kind != JoinKeyKind::kNone) next_.assign(keys_.num_rows(), kNoRow);
+}
+
+arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
     std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
-    arrow::MemoryPool* pool) {
-  std::unique_ptr<JoinTable> table(new JoinTable(std::move(rows), pool));
-  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(*table->rows_, keys, pool));
-  std::vector<int64_t> new_rows;
-  ARROW_RETURN_NOT_OK(table->table_.Insert(columns, table->rows_->num_rows(),
-                                           &table->ids_, &new_rows, pool));
-  table->GroupRows();
-  return table;
+    JoinKeyKind kind, arrow::MemoryPool* pool) {
+  if (rows->num_rows() >= int64_t{kNoRow}) {
+    return arrow::Status::CapacityError("A join holds at most ", kNoRow,
+                                        " rows of a partition at once, not ",
+                                        rows->num_rows());
+  }
+  ARROW_ASSIGN_OR_RAISE(auto made, JoinKeys::Make(*rows, keys, kind, pool));
+  return std::shared_ptr<JoinTable>(
+      new JoinTable(std::move(rows), std::move(made), kind));
 }
 
-void JoinTable::GroupRows() {
-  starts_.assign(size_t{num_keys()} + 1, 0);
-  for (uint32_t id : ids_) ++starts_[id + 1];
-  for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-  std::vector<size_t> next(starts_.begin(), starts_.end() - 1);
-  by_key_.resize(ids_.size());
-  for (size_t row = 0; row < ids_.size(); ++row) {
-    by_key_[next[ids_[row]]++] = static_cast<int64_t>(row);
+void JoinTable::Fill(size_t number) {
+  if (kind_ == JoinKeyKind::kNone) return;
+  if (number == 0 && keys_.any_missing()) FillMissing();
+  std::vector<uint32_t> rows;
+  rows.reserve(num_rows_ / num_parts_ + num_rows_ / 16);
+  for (uint32_t row = 0; row < num_rows_; ++row) {
+    if (PartOf(HashOf(keys_.word(row))) == number && !keys_.is_missing(row)) {
+      rows.push_back(row);
+    }
+  }
+  Part& part = parts_[number];
+  part.slots.assign(std::bit_ceil(std::max<size_t>(1, 2 * rows.size())), Slot{});
+  part.mask = part.slots.size() - 1;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint32_t ahead = rows[std::min(i + kSlotsAhead, rows.size() - 1)];
+    __builtin_prefetch(&part.slots[HashOf(keys_.word(ahead)) & part.mask], 1);
+    const uint32_t row = rows[i];
+    const uint64_t word = keys_.word(row);
+    uint64_t at = HashOf(word) & part.mask;
+    while (part.slots[at].first != kNoRow &&
+           (part.slots[at].word != word || !AreEqual(keys_, row, part.slots[at].first))) {
+      at = (at + 1) & part.mask;
+    }
+    Slot& slot = part.slots[at];
+    if (slot.first == kNoRow) {
+      slot = {word, row, row};
+    } else {
+      next_[slot.last] = row;
+      slot.last = row;
+    }
   }
 }
 
-arrow::Status JoinTable::Find(const arrow::RecordBatch& batch,
-                              const std::vector<int>& keys,
-                              std::vector<uint32_t>* ids) const {
-  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(batch, keys, pool_));
-  return table_.Find(columns, batch.num_rows(), ids, pool_);
-}
-
-std::span<const int64_t> JoinTable::Matches(uint32_t id) const {
-  if (id == KeyTable::kNoKey) return {};
-  return {by_key_.data() + starts_[id], starts_[id + 1] - starts_[id]};
-}
-
-std::vector<int64_t> JoinTable::Unmarked(const std::vector<uint8_t>& marks) const {
-  std::vector<int64_t> rows;
-  for (size_t row = 0; row < ids_.size(); ++row) {
-    if (marks[ids_[row]] == 0) rows.push_back(static_cast<int64_t>(row));
+void JoinTable::FillMissing() {
+  uint32_t last = kNoRow;
+  for (uint32_t row = 0; row < num_rows_; ++row) {
+    if (!keys_.is_missing(row)) continue;
+    (last == kNoRow ? first_missing_ : next_[last]) = row;
+    last = row;
   }
-  return rows;
+}
+
+void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
+  first->assign(keys.num_rows(), num_rows_ == 0 ? kNoRow : 0);
+  if (num_rows_ == 0 || kind_ == JoinKeyKind::kNone) return;
+  std::array<uint64_t, kRowsAhead> hashes;
+  for (size_t begin = 0; begin < keys.num_rows(); begin += kRowsAhead) {
+    const size_t count = std::min(kRowsAhead, keys.num_rows() - begin);
+    for (size_t i = 0; i < count; ++i) {
+      hashes[i] = HashOf(keys.word(begin + i));
+      const Part& part = parts_[PartOf(hashes[i])];
+      __builtin_prefetch(&part.slots[hashes[i] & part.mask]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const size_t row = begin + i;
+      if (keys.is_missing(row)) {
+        (*first)[row] = first_missing_;
+        continue;
+      }
+      const Part& part = parts_[PartOf(hashes[i])];
+      uint64_t at = hashes[i] & part.mask;
+      while (part.slots[at].first != kNoRow &&
+             (part.slots[at].word != keys.word(row) ||
+              !AreEqual(keys, row, part.slots[at].first))) {
+        at = (at + 1) & part.mask;
+      }
+      (*first)[row] = part.slots[at].first;
+    }
+  }
 }
 
 int64_t JoinTable::num_bytes() const {
-  return table_.num_bytes() + static_cast<int64_t>(ids_.capacity() * sizeof(uint32_t) +
-                                                   starts_.capacity() * sizeof(size_t) +
-                                                   by_key_.capacity() * sizeof(int64_t));
+  size_t slots = 0;
+  for (const Part& part : parts_) slots += part.slots.capacity();
+  return keys_.num_bytes() +
+         static_cast<int64_t>(slots * sizeof(Slot) + next_.capacity() * sizeof(uint32_t));
 }
 
 }  // namespace xshards::ops

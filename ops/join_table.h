@@ -1,49 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "ops/key_table.h"
+#include "ops/join_keys.h"
 
 namespace xshards::ops {
 
-/// The rows of the side of a join that is held, found by key.
+/// The rows of the side of a join that is held, found by key. Made in parts that threads
+/// can share; once all parts are made it never changes.
 class JoinTable {
  public:
-  static arrow::Result<std::unique_ptr<JoinTable>> Make(
+  static constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
+
+  /// CapacityError past 2^32 - 1 rows.
+  static arrow::Result<std::shared_ptr<JoinTable>> Make(
       std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
-      arrow::MemoryPool* pool);
+      JoinKeyKind kind, arrow::MemoryPool* pool);
+
+  /// Each part must be filled once, before rows are looked for; on any thread.
+  size_t num_parts() const { return num_parts_; }
+  void Fill(size_t part);
 
   const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
 
-  /// Number the keys of a batch of the other side: KeyTable::kNoKey where no row matches.
-  arrow::Status Find(const arrow::RecordBatch& batch, const std::vector<int>& keys,
-                     std::vector<uint32_t>* ids) const;
-  /// The rows with that key, in order; none for kNoKey.
-  std::span<const int64_t> Matches(uint32_t id) const;
-  /// The rows whose key is not marked, in order. `marks` has one entry a key.
-  std::vector<int64_t> Unmarked(const std::vector<uint8_t>& marks) const;
+  /// The first row that each row of the other side matches, or kNoRow.
+  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const;
+  /// The row that matches after this one, or kNoRow; in ascending order.
+  uint32_t Next(uint32_t row) const {
+    if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
+    return next_[row];
+  }
 
-  uint32_t num_keys() const { return table_.size(); }
+  JoinKeyKind kind() const { return kind_; }
   /// Memory it holds outside the pool.
   int64_t num_bytes() const;
 
  private:
-  JoinTable(std::shared_ptr<arrow::RecordBatch> rows, arrow::MemoryPool* pool);
-  void GroupRows();
+  static constexpr int kPartBits = 3;
+  static constexpr size_t kMaxParts = size_t{1} << kPartBits;
+
+  /// A key: its word, and its first and last row.
+  struct Slot {
+    uint64_t word = 0;
+    uint32_t first = kNoRow;
+    uint32_t last = kNoRow;
+  };
+  /// Open addressing; a power of two, at most half full.
+  struct Part {
+    std::vector<Slot> slots = std::vector<Slot>(1);
+    uint64_t mask = 0;
+  };
+
+  JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind);
+  size_t PartOf(uint64_t hash) const {
+    return num_parts_ == 1 ? 0 : hash >> (64 - kPartBits);
+  }
+  void FillMissing();
+  bool AreEqual(const JoinKeys& keys, size_t row, uint32_t own) const {
+    return !keys.has_bytes() || keys.bytes(row) == keys_.bytes(own);
+  }
 
   const std::shared_ptr<arrow::RecordBatch> rows_;
-  arrow::MemoryPool* const pool_;
-  KeyTable table_;
-  std::vector<uint32_t> ids_;    // of the rows
-  std::vector<size_t> starts_;   // of key i's rows in by_key_; one more at the end
-  std::vector<int64_t> by_key_;  // row numbers, those of a key together
+  const JoinKeys keys_;
+  const JoinKeyKind kind_;
+  const uint32_t num_rows_;
+  const size_t num_parts_;
+  std::array<Part, kMaxParts> parts_;
+  std::vector<uint32_t> next_;  // row of the same key
+  uint32_t first_missing_ = kNoRow;
 };
 
 }  // namespace xshards::ops

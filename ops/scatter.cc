@@ -31,6 +31,8 @@ std::vector<uint32_t> Positions(std::span<const int32_t> destinations,
   return positions;
 }
 
+}  // namespace
+
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
     const arrow::RecordBatchVector& batches, const std::vector<uint32_t>& positions,
     arrow::MemoryPool* pool) {
@@ -55,8 +57,6 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
   return arrow::RecordBatch::Make(
       batches[0]->schema(), static_cast<int64_t>(positions.size()), std::move(reordered));
 }
-
-}  // namespace
 
 arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector& batches,
                                                   std::span<const int32_t> destinations,

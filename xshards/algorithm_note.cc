@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/algorithm_note.h"
 
+#include "xshards/join_choice.h"
+
 namespace xshards {
 
 namespace {
@@ -32,13 +34,10 @@ std::string AggregateNote(const AggregateNode& node) {
   return two_phases + "hash exchange by the keys, so that a group ends in one partition";
 }
 
-std::string JoinNote(const JoinNode& node) {
-  const char* held = node.type == JoinType::kRight ? "left" : "right";
-  return "partitioned hash join: both sides go by the hash of their keys; the " +
-         std::string(held) + " is held, the other streams past it";
-}
-
 std::string SortNote(const PlanNode& plan) {
+  if (plan.as<SortNode>().limit) {
+    return "top rows: each partition keeps its own first, and only these are gathered";
+  }
   if (NumPartitions(*plan.inputs[0]) == 1) {
     return "sort in place: there is one partition";
   }
@@ -49,14 +48,14 @@ std::string SortNote(const PlanNode& plan) {
 
 }  // namespace
 
-std::string AlgorithmNote(const PlanNode& node) {
+std::string AlgorithmNote(const PlanNode& node, int64_t memory_bytes) {
   switch (node.kind()) {
     case NodeKind::kExchange:
       return ExchangeNote(node.as<ExchangeNode>());
     case NodeKind::kAggregate:
       return AggregateNote(node.as<AggregateNode>());
     case NodeKind::kJoin:
-      return JoinNote(node.as<JoinNode>());
+      return ForeseeJoin(node, memory_bytes).reason;
     case NodeKind::kSort:
       return SortNote(node);
     case NodeKind::kLimit:

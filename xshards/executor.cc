@@ -6,86 +6,14 @@
 
 #include "xshards/conform.h"
 #include "xshards/fragment.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/join_choice.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
+#include "xshards/stage_trees.h"
 
 namespace xshards {
 
 namespace {
-
-bool AllLiteral(const std::vector<Plan>& trees) {
-  return std::all_of(trees.begin(), trees.end(),
-                     [](const Plan& tree) { return tree->kind() == NodeKind::kLiteral; });
-}
-
-std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
-                          const std::shared_ptr<arrow::Schema>& schema) {
-  std::vector<Plan> trees;
-  for (const auto& partition : partitions) {
-    trees.push_back(MakeNode(LiteralNode{.schema = schema, .partitions = {partition}}));
-  }
-  return trees;
-}
-
-arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions) {
-  // What functions gave may have no common type: whoever needs one says so.
-  return ToTrees(partitions, UnifySchemas(partitions).ValueOr(nullptr));
-}
-
-/// Put a node on top of every tree.
-std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) {
-  std::vector<Plan> wrapped;
-  for (const auto& tree : trees) wrapped.push_back(MakeNode(node, {tree}));
-  return wrapped;
-}
-
-/// Only running a function tells what it gives.
-bool IsFunction(const PlanNode& tree) {
-  return tree.kind() == NodeKind::kMapNative || tree.kind() == NodeKind::kMapPython;
-}
-
-/// A column as one of a wider type, or of another dtype.
-Expression Widened(Expression column, const arrow::Field& from, const arrow::Field& to) {
-  auto options = std::make_shared<arrow::compute::CastOptions>(
-      WideningCast(*ValueType(from.type()), to.type()));
-  std::vector<Expression> arguments = {std::move(column)};
-  for (const auto& [key, value] : DtypePairs(to)) {
-    arguments.push_back(lit(key));
-    arguments.push_back(lit(value));
-  }
-  return Expression::Call("as_dtype", std::move(arguments), std::move(options));
-}
-
-/// A selection that gives rows of one schema another that is wider.
-ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
-  ProjectNode project;
-  for (const auto& field : to.fields()) {
-    auto own = from.GetFieldByName(field->name());
-    auto value =
-        own == nullptr ? lit(arrow::MakeNullScalar(field->type())) : col(field->name());
-    const bool is_same = own != nullptr && own->type()->Equals(*field->type()) &&
-                         WithDtypeOf(own, *field)->Equals(*own, /*check_metadata=*/true);
-    if (own != nullptr && !is_same) {
-      value = Widened(std::move(value), *own, *field);
-    }
-    project.names.push_back(field->name());
-    project.expressions.push_back(std::move(value));
-  }
-  return project;
-}
-
-/// What a function returned for a partition is what the next function gets for it, even
-/// where other partitions have other columns.
-arrow::Result<Plan> AsStored(const Plan& tree) {
-  if (tree->kind() != NodeKind::kLiteral) return tree;
-  const auto& literal = tree->as<LiteralNode>();
-  if (literal.schema == nullptr) return tree;
-  ARROW_ASSIGN_OR_RAISE(auto own, UnifySchemas(literal.partitions));
-  if (own == nullptr || own->num_fields() == literal.schema->num_fields()) return tree;
-  return MakeNode(
-      LiteralNode{.schema = std::move(own), .partitions = literal.partitions});
-}
 
 arrow::Status CheckPairs(const PlanNode& node, size_t left, size_t right) {
   if (left == right) return arrow::Status::OK();
@@ -354,9 +282,55 @@ arrow::Result<Executor::Trees> Executor::LowerJoin(const Plan& plan, Storage sto
   ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(join, {left[0], right[0]})).status());
+  const auto choose = [&] {
+    return ChooseJoin(join, BytesOf(left), BytesOf(right), context_.memory_bytes());
+  };
+  auto choice = choose();
+  if (choice.hold_all) {
+    // What files and functions give is known only once it is there.
+    Trees& held = choice.build_left ? left : right;
+    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(held, storage));
+    ARROW_ASSIGN_OR_RAISE(held, ToTrees(partitions));
+    const bool was_left = choice.build_left;
+    choice = choose();
+    choice.hold_all &= choice.build_left == was_left;
+  }
+  Note(choice.reason);
+  auto chosen = join;
+  chosen.build_left = choice.build_left;
+  return choice.hold_all ? JoinWithAll(std::move(chosen), left, right, storage)
+                         : JoinByHash(chosen, std::move(left), std::move(right), storage);
+}
+
+arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees& left,
+                                                     const Trees& right,
+                                                     Storage storage) {
+  const Trees& held = join.build_left ? left : right;
+  const Trees& streamed = join.build_left ? right : left;
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(held, storage));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  const Plan all = MakeNode(LiteralNode{.schema = std::move(schema),
+                                        .partitions = {Partition::Joined(partitions)}});
+  join.shared = std::make_shared<StageShared>();
+  Trees trees;
+  for (const Plan& tree : streamed) {
+    trees.push_back(join.build_left ? MakeNode(join, {all, tree})
+                                    : MakeNode(join, {tree, all}));
+  }
+  // Workers would each make a table of their own.
+  if (storage == Storage::kHeap) return trees;
+  ARROW_ASSIGN_OR_RAISE(partitions, Publish(trees, storage));
+  return ToTrees(partitions);
+}
+
+arrow::Result<Executor::Trees> Executor::JoinByHash(const JoinNode& join, Trees left,
+                                                    Trees right, Storage storage) {
+  const auto num_partitions =
+      NumJoinPartitions(join, {left.size(), BytesOf(left)},
+                        {right.size(), BytesOf(right)}, context_.memory_bytes());
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
-  sink.num_partitions = static_cast<int32_t>(std::max(left.size(), right.size()));
+  sink.num_partitions = num_partitions;
   sink.keys = join.left_keys;
   ARROW_ASSIGN_OR_RAISE(left, Partitioned(left, sink));
   sink.keys = join.right_keys;
@@ -373,9 +347,27 @@ arrow::Result<Executor::Trees> Executor::LowerSort(const Plan& plan, Storage sto
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sort, {trees[0]})).status());
   if (trees.size() == 1) return Wrap(sort, trees);
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  if (sort.limit) {
+    sink.mode = ExchangeMode::kGather;
+    ARROW_ASSIGN_OR_RAISE(trees, Partitioned(Wrap(sort, trees), sink));
+    return Wrap(sort, trees);
+  }
   ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
-  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  ARROW_ASSIGN_OR_RAISE(
+      bool in_order,
+      AreInOrder(partitions, sort, schema, RowsSeen::kSample, context_.memory_pool()));
+  if (in_order) {
+    Note("sort in place: a sample of the rows lies in order");
+    // Then sorting each alone, which passes on rows that are in order, may be enough.
+    ARROW_ASSIGN_OR_RAISE(partitions,
+                          Publish(Wrap(sort, ToTrees(partitions, schema)), storage));
+    ARROW_ASSIGN_OR_RAISE(in_order, AreInOrder(partitions, sort, schema, RowsSeen::kEnds,
+                                               context_.memory_pool()));
+    if (in_order) return ToTrees(partitions, schema);
+    Note("range sort: a sample of the rows lay in order, but not the ends of partitions");
+  }
   sink.mode = ExchangeMode::kRange;
   sink.num_partitions = static_cast<int32_t>(partitions.size());
   sink.sort_keys = sort.keys;

@@ -47,6 +47,12 @@ class Executor {
   arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);
+  /// Join every partition of one side with all of the other, which is held once.
+  arrow::Result<Trees> JoinWithAll(JoinNode join, const Trees& left, const Trees& right,
+                                   Storage storage);
+  /// Bring equal keys of both sides together first.
+  arrow::Result<Trees> JoinByHash(const JoinNode& join, Trees left, Trees right,
+                                  Storage storage);
   arrow::Result<Trees> LowerSort(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerLimit(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerUnion(const Plan& plan, Storage storage);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "xshards/algorithm_note.h"
-#include "xshards/fragment.h"
+#include "xshards/join_choice.h"
 #include "xshards/optimizer.h"
 
 namespace xshards {
@@ -18,10 +18,10 @@ void AppendPlan(const PlanNode& plan, int depth, std::string& out) {
   for (const auto& input : plan.inputs) AppendPlan(*input, depth + 1, out);
 }
 
-void AppendAlgorithms(const PlanNode& plan, std::string& out) {
+void AppendAlgorithms(const PlanNode& plan, int64_t memory_bytes, std::string& out) {
   if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get()) return;
-  for (const auto& input : plan.inputs) AppendAlgorithms(*input, out);
-  const auto note = AlgorithmNote(plan);
+  for (const auto& input : plan.inputs) AppendAlgorithms(*input, memory_bytes, out);
+  const auto note = AlgorithmNote(plan, memory_bytes);
   if (!note.empty())
     out.append("  ").append(Describe(plan)).append("\n    " + note + "\n");
 }
@@ -29,9 +29,12 @@ void AppendAlgorithms(const PlanNode& plan, std::string& out) {
 /// Follows the executor's cuts without running anything.
 class StageList {
  public:
+  explicit StageList(int64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
   /// The steps of the stage in which `plan`'s rows come out; earlier stages are listed.
   std::vector<std::string> Visit(const PlanNode& plan) {
     if (plan.kind() == NodeKind::kCache) return VisitCache(plan);
+    if (plan.kind() == NodeKind::kJoin) return VisitJoin(plan);
     std::vector<std::string> steps;
     for (const auto& input : plan.inputs) {
       auto more = Visit(*input);
@@ -75,9 +78,27 @@ class StageList {
     return {"read stage " + std::to_string(number)};
   }
 
+  std::vector<std::string> VisitJoin(const PlanNode& plan) {
+    const auto choice = ForeseeJoin(plan, memory_bytes_);
+    const size_t held = choice.build_left ? 0 : 1;
+    std::vector<std::string> steps;
+    for (size_t i = 0; i < 2; ++i) {
+      auto more = Visit(*plan.inputs[i]);
+      if (choice.hold_all && i != held) {
+        steps.insert(steps.end(), more.begin(), more.end());
+        continue;
+      }
+      const int number =
+          Close(std::move(more), choice.hold_all ? "hold" : "exchange by hash of keys");
+      steps.push_back("read stage " + std::to_string(number));
+    }
+    steps.push_back(Describe(plan));
+    return steps;
+  }
+
   static bool IsWide(NodeKind kind) {
     return kind == NodeKind::kExchange || kind == NodeKind::kAggregate ||
-           kind == NodeKind::kJoin || kind == NodeKind::kSort;
+           kind == NodeKind::kSort;
   }
 
   static std::string WideStep(const PlanNode& plan) {
@@ -91,13 +112,13 @@ class StageList {
                (partial.ordered || partial.keys.empty() ? " → gather"
                                                         : " → exchange by hash of keys");
       }
-      case NodeKind::kJoin:
-        return "exchange by hash of keys";
       default:
-        return "exchange by range of keys";
+        return plan.as<SortNode>().limit ? Describe(plan) + " → gather"
+                                         : "exchange by range of keys";
     }
   }
 
+  const int64_t memory_bytes_;
   int count_ = 0;
   std::string text_;
 };
@@ -110,23 +131,23 @@ std::string FormatPlan(const PlanNode& plan) {
   return text;
 }
 
-std::string FormatStages(const PlanNode& plan) {
-  StageList stages;
+std::string FormatStages(const PlanNode& plan, int64_t memory_bytes) {
+  StageList stages(memory_bytes);
   stages.Close(stages.Visit(plan), "");
   return std::move(stages).text();
 }
 
-std::string FormatAlgorithms(const PlanNode& plan) {
+std::string FormatAlgorithms(const PlanNode& plan, int64_t memory_bytes) {
   std::string text;
-  AppendAlgorithms(plan, text);
+  AppendAlgorithms(plan, memory_bytes, text);
   return text;
 }
 
-arrow::Result<std::string> Explain(const Plan& plan) {
+arrow::Result<std::string> Explain(const Plan& plan, int64_t memory_bytes) {
   ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
-  const auto algorithms = FormatAlgorithms(*optimized);
+  const auto algorithms = FormatAlgorithms(*optimized, memory_bytes);
   return "Plan as written\n" + FormatPlan(*plan) + "Plan as optimized\n" +
-         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized) +
+         FormatPlan(*optimized) + "Stages\n" + FormatStages(*optimized, memory_bytes) +
          (algorithms.empty() ? "" : "Algorithms\n" + algorithms);
 }
 

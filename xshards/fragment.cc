@@ -13,7 +13,7 @@ namespace xshards {
 namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kFragmentMagic = 0x46535803;
+constexpr uint32_t kFragmentMagic = 0x46535804;
 constexpr uint32_t kResultMagic = 0x52535803;
 
 /// True if what comes from a node comes whole, however large.
@@ -219,6 +219,11 @@ int64_t InputBytes(const PlanNode& root) {
   }
   if (root.kind() == NodeKind::kScan) {
     for (const auto& split : root.as<ScanNode>().splits) bytes += split.num_bytes;
+  }
+  // What the fragments of a stage share is not this one's to read.
+  const auto* join = std::get_if<JoinNode>(&root.node);
+  if (join != nullptr && join->shared != nullptr) {
+    return InputBytes(*root.inputs[join->build_left ? 1 : 0]);
   }
   for (const auto& input : root.inputs) bytes += InputBytes(*input);
   return bytes;

@@ -100,6 +100,8 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
       if (input->as<ExchangeNode>().mode == ExchangeMode::kRoundRobin) break;
       [[fallthrough]];
     case NodeKind::kSort: {
+      // Which rows are the first depends on what is filtered away before.
+      if (input->kind() == NodeKind::kSort && input->as<SortNode>().limit) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
     }
@@ -197,6 +199,28 @@ arrow::Result<Plan> PushDownLimits(const Plan& plan) {
                   {PlaceLimit(rewritten->as<LimitNode>().count, rewritten->inputs[0])});
 }
 
+arrow::Result<Plan> KeepBestRows(const Plan& plan) {
+  // All that is kept comes together in one partition.
+  constexpr int64_t kMaxRows = 100'000;
+  ARROW_ASSIGN_OR_RAISE(auto rewritten, RewriteInputs(plan, KeepBestRows));
+  if (rewritten->kind() != NodeKind::kLimit) return rewritten;
+  const int64_t count = rewritten->as<LimitNode>().count;
+  // A selection in between takes nothing away.
+  std::vector<Plan> between;
+  Plan below = rewritten->inputs[0];
+  for (; below->kind() == NodeKind::kProject; below = below->inputs[0]) {
+    between.push_back(below);
+  }
+  if (below->kind() != NodeKind::kSort || count > kMaxRows) return rewritten;
+  auto sort = below->as<SortNode>();
+  sort.limit = std::min(count, sort.limit.value_or(count));
+  Plan best = MakeNode(std::move(sort), below->inputs);
+  for (auto it = between.rbegin(); it != between.rend(); ++it) {
+    best = MakeNode((*it)->node, {std::move(best)});
+  }
+  return best;
+}
+
 arrow::Result<Plan> FuseNarrowNodes(const Plan& plan) {
   ARROW_ASSIGN_OR_RAISE(auto rewritten, RewriteInputs(plan, FuseNarrowNodes));
   if (rewritten->inputs.size() != 1) return rewritten;
@@ -219,6 +243,7 @@ const std::vector<OptimizerRule>& OptimizerRules() {
       {.name = "expand projections", .apply = ExpandProjections},
       {.name = "push down predicates", .apply = PushDownPredicates},
       {.name = "push down limits", .apply = PushDownLimits},
+      {.name = "keep best rows", .apply = KeepBestRows},
       {.name = "push down projections", .apply = PushDownProjections},
       {.name = "fuse narrow nodes", .apply = FuseNarrowNodes},
   };

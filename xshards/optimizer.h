@@ -24,6 +24,9 @@ XSHARDS_EXPORT arrow::Result<Plan> ExpandProjections(const Plan& plan);
 XSHARDS_EXPORT arrow::Result<Plan> PushDownPredicates(const Plan& plan);
 /// Move limits towards the scans.
 XSHARDS_EXPORT arrow::Result<Plan> PushDownLimits(const Plan& plan);
+/// Turn the first rows of a sort into a plan of their own, that never holds or moves more
+/// of each partition than it gives.
+XSHARDS_EXPORT arrow::Result<Plan> KeepBestRows(const Plan& plan);
 /// Read only the columns that are used.
 XSHARDS_EXPORT arrow::Result<Plan> PushDownProjections(const Plan& plan);
 /// Merge neighbouring narrow nodes: filters into one, selections into one.

@@ -63,6 +63,15 @@ std::vector<Partition> Partition::ForAll(const Stores& stores, int32_t num_desti
   return partitions;
 }
 
+Partition Partition::Joined(const std::vector<Partition>& partitions) {
+  Partition all;
+  for (const Partition& partition : partitions) {
+    all.blocks_.insert(all.blocks_.end(), partition.blocks_.begin(),
+                       partition.blocks_.end());
+  }
+  return all;
+}
+
 Partition Partition::FromPayload(const Payload& payload) {
   auto batches = payload.batches();
   if (batches.empty() && payload.schema() != nullptr) {

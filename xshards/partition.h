@@ -33,6 +33,9 @@ class XSHARDS_EXPORT Partition {
   /// The partitions for destinations 0..n-1, in one pass over the blocks.
   static std::vector<Partition> ForAll(const Stores& stores, int32_t num_destinations);
 
+  /// The blocks of partitions, one after the other; nothing is copied.
+  static Partition Joined(const std::vector<Partition>& partitions);
+
   /// Wrap a payload in memory. An empty Table keeps its schema.
   static Partition FromPayload(const Payload& payload);
 

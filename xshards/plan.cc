@@ -95,8 +95,11 @@ std::string Line(const AggregateNode& node) {
 }
 
 std::string Line(const JoinNode& node) {
-  static constexpr const char* kNames[] = {"inner", "left", "right", "outer"};
-  std::string line = std::string("Join ") + kNames[static_cast<int>(node.type)] + " on ";
+  static constexpr const char* kNames[] = {"inner", "left", "right", "outer",
+                                           "semi",  "anti", "cross"};
+  std::string line = std::string("Join ") + kNames[static_cast<int>(node.type)];
+  if (node.type == JoinType::kCross) return line;
+  line += " on ";
   line += Join(node.left_keys);
   if (node.left_keys != node.right_keys) line += " = " + Join(node.right_keys);
   return line;
@@ -107,7 +110,9 @@ std::string Line(const SortNode& node) {
   for (const auto& key : node.keys) {
     parts.push_back(key.column + (key.ascending ? "" : " descending"));
   }
-  return "Sort by " + Join(parts) + (node.nulls_first ? ", missing first" : "");
+  const std::string what =
+      node.limit ? "Top " + std::to_string(*node.limit) + " by " : "Sort by ";
+  return what + Join(parts) + (node.nulls_first ? ", missing first" : "");
 }
 
 std::string Line(const LimitNode& node) { return "Limit " + std::to_string(node.count); }

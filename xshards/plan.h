@@ -16,6 +16,7 @@
 #include "xshards/expression.h"
 #include "xshards/native_function.h"
 #include "xshards/partition.h"
+#include "xshards/stage_shared.h"
 #include "xshards/type_fwd.h"
 
 namespace xshards {
@@ -133,7 +134,15 @@ struct AggregateNode {
   bool all_columns = false;
 };
 
-enum class JoinType : uint8_t { kInner, kLeft, kRight, kOuter };
+enum class JoinType : uint8_t {
+  kInner,
+  kLeft,
+  kRight,
+  kOuter,
+  kSemi,   // rows of the left that have a partner, each once
+  kAnti,   // rows of the left that have none
+  kCross,  // every row with every other; there are no keys
+};
 
 /// Joins two inputs on equal keys; missing keys equal each other, as in pandas.
 struct JoinNode {
@@ -142,12 +151,20 @@ struct JoinNode {
   std::vector<std::string> right_keys;
   std::string left_suffix = "_x";
   std::string right_suffix = "_y";
+  /// Set in fragments. Hold the left input in memory and stream the right by, not the
+  /// other way round; not for kSemi and kAnti.
+  bool build_left = false;
+  /// Set in fragments that all hold the same rows: one table is made of them. Those rows
+  /// are not given where they have no partner.
+  std::shared_ptr<StageShared> shared;
 };
 
 /// Sorts all rows, stable; partition i holds smaller keys than partition i + 1.
 struct SortNode {
   std::vector<SortKey> keys;
   bool nulls_first = false;
+  /// Keep only so many rows, the first, in one partition. Set by the optimizer.
+  std::optional<int64_t> limit;
 };
 
 /// Keeps the first rows, in partition order.
@@ -227,7 +244,8 @@ XSHARDS_EXPORT arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(
     const Aggregate& aggregate, const arrow::Schema& input);
 /// The columns of a join, as pandas names and orders them: keys of equal name once, other
-/// columns of equal name with the suffixes. KeyError names a missing key.
+/// columns of equal name with the suffixes; of a semi and an anti join, the left's.
+/// KeyError names a missing key.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> JoinSchema(
     const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right);
 

@@ -221,8 +221,11 @@ arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
       return GetJoin();
     case NodeKind::kSort: {
       SortNode node;
+      int64_t limit = -1;
       ARROW_RETURN_NOT_OK(bytes_.Get(&node.nulls_first));
+      ARROW_RETURN_NOT_OK(bytes_.Get(&limit));
       ARROW_RETURN_NOT_OK(Get(&node.keys));
+      if (limit >= 0) node.limit = limit;
       return node;
     }
     case NodeKind::kLimit: {
@@ -343,11 +346,15 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
 
 arrow::Result<NodeVariant> PlanDecoder::GetJoin() {
   JoinNode node;
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.type, JoinType::kOuter, "join type"));
+  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.type, JoinType::kCross, "join type"));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.left_keys));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.right_keys));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.left_suffix));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.right_suffix));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.build_left));
+  bool is_shared = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&is_shared));
+  if (is_shared) node.shared = std::make_shared<StageShared>();
   return node;
 }
 

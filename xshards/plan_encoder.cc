@@ -254,11 +254,15 @@ arrow::Status PlanEncoder::PutNode(const JoinNode& node) {
   bytes_.Put(node.right_keys);
   bytes_.Put(node.left_suffix);
   bytes_.Put(node.right_suffix);
+  bytes_.Put(node.build_left);
+  // Whoever gets it makes its own table, of rows that are not given without a partner.
+  bytes_.Put(node.shared != nullptr);
   return arrow::Status::OK();
 }
 
 arrow::Status PlanEncoder::PutNode(const SortNode& node) {
   bytes_.Put(node.nulls_first);
+  bytes_.Put(node.limit.value_or(-1));
   return PutSortKeys(node.keys);
 }
 

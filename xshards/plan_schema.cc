@@ -302,13 +302,19 @@ arrow::Result<std::map<std::string, std::shared_ptr<arrow::Field>>> JoinKeys(
 
 arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schema& left,
                                         const arrow::Schema& right) {
-  if (node.left_keys.size() != node.right_keys.size() || node.left_keys.empty()) {
+  const bool is_cross = node.type == JoinType::kCross;
+  if (node.left_keys.size() != node.right_keys.size() ||
+      node.left_keys.empty() != is_cross) {
+    if (is_cross) return arrow::Status::Invalid("A cross join has no keys");
     return arrow::Status::Invalid(
         "A join needs as many keys on the left as on the "
         "right, and at least one; got ",
         node.left_keys.size(), " and ", node.right_keys.size());
   }
   ARROW_ASSIGN_OR_RAISE(auto shared, JoinKeys(node, left, right));
+  if (node.type == JoinType::kSemi || node.type == JoinType::kAnti) {
+    return arrow::schema(left.fields(), left.metadata());
+  }
   arrow::FieldVector fields;
   const auto add = [&](const std::shared_ptr<arrow::Field>& field,
                        const arrow::Schema& other, const std::string& suffix,
@@ -316,7 +322,8 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
     const bool clash = other.GetFieldIndex(field->name()) >= 0;
     auto joined = Renamed(field, clash ? field->name() + suffix : field->name())
                       ->WithNullable(true);
-    const bool matched = node.type == JoinType::kInner || node.type == all_matched;
+    const bool matched = node.type == JoinType::kInner || node.type == all_matched ||
+                         node.type == JoinType::kCross;
     fields.push_back(matched ? joined : WithUnmatchedRows(joined));
   };
   for (const auto& field : left.fields()) {
@@ -462,11 +469,11 @@ int NumPartitions(const PlanNode& plan) {
       }
       return total;
     }
-    case NodeKind::kJoin: {
-      const int left = NumPartitions(*plan.inputs[0]);
-      const int right = NumPartitions(*plan.inputs[1]);
-      return left < 0 || right < 0 ? -1 : std::max(left, right);
-    }
+    case NodeKind::kJoin:  // depends on the size of its inputs
+      return -1;
+    case NodeKind::kSort:
+      if (plan.as<SortNode>().limit) return 1;
+      break;
     default:
       break;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,5 +20,16 @@ XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::RecordBatch>> ChooseBoundari
     const std::vector<Partition>& partitions, const SortNode& sort,
     const std::shared_ptr<arrow::Schema>& schema, int num_ranges,
     arrow::MemoryPool* pool);
+
+/// Which rows of partitions are looked at.
+enum class RowsSeen : uint8_t {
+  kSample,  // a few of every block: what is said of all is likely
+  kEnds,    // the first and the last of every partition
+};
+
+/// Whether the rows seen are in sort order as they lie, one partition after the other.
+XSHARDS_EXPORT arrow::Result<bool> AreInOrder(
+    const std::vector<Partition>& partitions, const SortNode& sort,
+    const std::shared_ptr<arrow::Schema>& schema, RowsSeen seen, arrow::MemoryPool* pool);
 
 }  // namespace xshards

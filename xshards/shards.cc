@@ -254,7 +254,7 @@ arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
 
 arrow::Result<std::string> XShards::Explain() const {
   ARROW_RETURN_NOT_OK(status_);
-  return xshards::Explain(plan_);
+  return xshards::Explain(plan_, context_->memory_bytes());
 }
 
 arrow::Result<std::vector<Partition>> XShards::Collect(

@@ -21,6 +21,10 @@ std::string NodeLabel(const PlanNode& node) {
       return node.as<AggregateNode>().phase == AggregatePhase::kPartial
                  ? "Aggregate (partial)"
                  : "Aggregate";
+    case NodeKind::kJoin:
+      return node.as<JoinNode>().shared != nullptr ? "Join (one side held)" : "Join";
+    case NodeKind::kSort:
+      return node.as<SortNode>().limit ? "Top" : "Sort";
     default:
       return ToString(node.kind());
   }

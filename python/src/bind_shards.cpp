@@ -207,7 +207,10 @@ void BindShards(py::module_& module) {
       .value("inner", JoinType::kInner)
       .value("left", JoinType::kLeft)
       .value("right", JoinType::kRight)
-      .value("outer", JoinType::kOuter);
+      .value("outer", JoinType::kOuter)
+      .value("semi", JoinType::kSemi)
+      .value("anti", JoinType::kAnti)
+      .value("cross", JoinType::kCross);
 
   module.def("have_common_type", [](const std::shared_ptr<arrow::Schema>& left,
                                     const std::shared_ptr<arrow::Schema>& right) {

@@ -72,6 +72,9 @@ class JoinType:
     left: JoinType
     right: JoinType
     outer: JoinType
+    semi: JoinType
+    anti: JoinType
+    cross: JoinType
 
 def have_common_type(left: pa.Schema, right: pa.Schema) -> bool: ...
 

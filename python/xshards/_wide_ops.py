@@ -14,7 +14,6 @@ from xshards._arguments import as_count, as_names, require
 from xshards._base import Base
 from xshards._marks import DTYPE, MISSING, marks_of
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.expressions import col, lit
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,13 +41,6 @@ _ENGINE_NAMES = {
     "sumDistinct": "sum_distinct",
     "approx_count_distinct": "nunique",
 }
-
-_MATCHED = "__matched__"
-_OTHER = "__other__"
-
-
-def _true() -> _core.Expression:
-    return lit(True)._core
 
 
 class WideOps(Base):
@@ -237,11 +229,13 @@ class WideOps(Base):
             raise XShardsValueError(msg)
         left_side, right_side = self._without_index(), right._without_index()
         if how == "cross":
-            return left_side._cross(right_side, on, left_on, right_on, suffixes)
-        left_keys, right_keys = left_side._join_keys(right_side, on, left_on, right_on)
-        if how in ("semi", "anti"):
-            return left_side._keep_matched(
-                right_side, left_keys, right_keys, matched=how == "semi"
+            if not on is left_on is right_on is None:
+                msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
+                raise XShardsValueError(msg)
+            left_keys, right_keys = [], []
+        else:
+            left_keys, right_keys = left_side._join_keys(
+                right_side, on, left_on, right_on
             )
         kind = getattr(_core.JoinType, how)
         core = left_side._core.join(
@@ -277,32 +271,6 @@ class WideOps(Base):
             msg = f"both sides need the same keys, got {left_keys} and {right_keys}"
             raise XShardsValueError(msg)
         return left_keys, right_keys
-
-    def _keep_matched(
-        self, right: Self, left_keys: list[str], right_keys: list[str], *, matched: bool
-    ) -> Self:
-        """Keep the rows whose keys are, or are not, among those of other shards."""
-        names = self._full_schema().names
-        keys = right._core.select(right_keys).distinct().with_column(_MATCHED, _true())
-        core = self._core.join(
-            keys, _core.JoinType.left, left_keys, right_keys, "", _OTHER
-        )
-        found = col(_MATCHED).notna() if matched else col(_MATCHED).isna()
-        return self._derive(core.filter(found._core).select(names))._with_info(None)
-
-    def _cross(
-        self, right: Self, on: Any, left_on: Any, right_on: Any, suffixes: Sequence[str]
-    ) -> Self:
-        """Pair every row with every other: a join on a key that all have."""
-        if not on is left_on is right_on is None:
-            msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
-            raise XShardsValueError(msg)
-        sides = (side._core.with_column(_MATCHED, _true()) for side in (self, right))
-        left_core, right_core = sides
-        core = left_core.join(
-            right_core, _core.JoinType.inner, [_MATCHED], [_MATCHED], *suffixes
-        )
-        return self._derive(core.drop([_MATCHED]))._with_info(None)
 
     def sort_values(
         self,

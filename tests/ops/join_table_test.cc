@@ -1,45 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/join_table.h"
 
+#include "ops/join_keys.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
 namespace {
 
-using Rows = std::vector<int64_t>;
+using Rows = std::vector<uint32_t>;
 
 class JoinTableTest : public OperatorTest {
  protected:
-  static Rows ToRows(std::span<const int64_t> rows) { return {rows.begin(), rows.end()}; }
+  /// The rows of `held` that each row of `asked` finds.
+  std::vector<Rows> Find(const std::shared_ptr<arrow::RecordBatch>& held,
+                         const std::shared_ptr<arrow::RecordBatch>& asked) {
+    const auto kind = ChooseJoinKeyKind(*held->schema(), {0}, *asked->schema(), {0});
+    const auto table = Get(JoinTable::Make(held, {0}, kind, context_.pool));
+    num_parts_ = table->num_parts();
+    for (size_t part = 0; part < num_parts_; ++part) table->Fill(part);
+    const auto keys = Get(JoinKeys::Make(*asked, {0}, kind, context_.pool));
+    std::vector<uint32_t> first;
+    table->Find(keys, &first);
+    std::vector<Rows> found;
+    for (uint32_t at : first) {
+      found.emplace_back();
+      for (; at != JoinTable::kNoRow; at = table->Next(at)) found.back().push_back(at);
+    }
+    return found;
+  }
+
+  size_t num_parts_ = 0;
 };
 
 TEST_F(JoinTableTest, FindsTheRowsOfAKeyInOrder) {
-  const auto rows = Batch({{"k", arrow::int64(), "[7, null, 7, 5]"}});
-  const auto table = Get(JoinTable::Make(rows, {0}, context_.pool));
-  EXPECT_EQ(table->num_keys(), 3);
-  std::vector<uint32_t> ids;
-  ASSERT_OK(table->Find(*Batch({{"k", arrow::float64(), "[7, 6, NaN]"}}), {0}, &ids));
-  ASSERT_EQ(ids.size(), 3);
-  EXPECT_EQ(ToRows(table->Matches(ids[0])), (Rows{0, 2}));
-  EXPECT_EQ(ids[1], KeyTable::kNoKey);
-  EXPECT_TRUE(table->Matches(ids[1]).empty());
-  EXPECT_EQ(ToRows(table->Matches(ids[2])), (Rows{1}));
+  const auto held = Batch({{"k", arrow::int64(), "[7, null, 7, 5]"}});
+  const std::vector<Rows> expected = {{0, 2}, {}, {1}};
+  EXPECT_EQ(Find(held, Batch({{"k", arrow::float64(), "[7, 6, NaN]"}})), expected);
+  EXPECT_EQ(Find(held, Batch({{"k", arrow::int8(), "[7, 6, null]"}})), expected);
+  EXPECT_EQ(Find(held, Batch({{"k", arrow::uint64(), "[7, 6, null]"}})), expected);
 }
 
-TEST_F(JoinTableTest, KnowsTheRowsThatNobodyAskedFor) {
-  const auto rows = Batch({{"k", arrow::large_utf8(), R"(["a", "b", "a", "c"])"}});
-  const auto table = Get(JoinTable::Make(rows, {0}, context_.pool));
-  EXPECT_EQ(table->Unmarked({0, 1, 0}), (Rows{0, 2, 3}));
-  EXPECT_EQ(table->Unmarked({1, 1, 1}), (Rows{}));
+TEST_F(JoinTableTest, FindsTextHoweverItIsStored) {
+  const auto held = Batch({{"k", arrow::large_utf8(), R"(["a", "é", null, "", "a"])"}});
+  const std::vector<Rows> expected = {{3}, {0, 4}, {2}, {1}, {}};
+  const char* const asked = R"(["", "a", null, "é", "z"])";
+  for (const auto& type : {arrow::large_utf8(), arrow::utf8(), arrow::utf8_view(),
+                           arrow::dictionary(arrow::int8(), arrow::large_utf8())}) {
+    EXPECT_EQ(Find(held, Batch({{"k", type, asked}})), expected) << type->ToString();
+  }
 }
 
 TEST_F(JoinTableTest, HoldsNothing) {
-  const auto table =
-      Get(JoinTable::Make(Batch({{"k", arrow::int64(), "[]"}}), {0}, context_.pool));
-  std::vector<uint32_t> ids;
-  ASSERT_OK(table->Find(*Batch({{"k", arrow::int64(), "[1]"}}), {0}, &ids));
-  EXPECT_EQ(ids, (std::vector<uint32_t>{KeyTable::kNoKey}));
-  EXPECT_EQ(table->Unmarked({}), (Rows{}));
+  const auto held = Batch({{"k", arrow::int64(), "[]"}});
+  EXPECT_EQ(Find(held, Batch({{"k", arrow::int64(), "[1, null]"}})),
+            (std::vector<Rows>{{}, {}}));
+}
+
+TEST_F(JoinTableTest, IsMadeInPartsIfItIsLarge) {
+  std::vector<int64_t> numbers;
+  std::vector<bool> valid;
+  for (int64_t i = 0; i < 200'000; ++i) {
+    numbers.push_back(i % 70'000 - 5);
+    valid.push_back(i % 70'000 != 12);
+  }
+  const auto held = Batch({{"n", Column(numbers, valid)}});
+  EXPECT_EQ(
+      Find(held, Batch({{"n", arrow::int32(), "[-5, 69995, null, 7, 123]"}})),
+      (std::vector<Rows>{
+          {0, 70'000, 140'000}, {}, {12, 70'012, 140'012}, {}, {128, 70'128, 140'128}}));
+  EXPECT_GT(num_parts_, 1);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <set>
 #include <tuple>
 
-#include "ops/join_table.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
@@ -147,12 +146,15 @@ TEST_F(Join, AgreesWithTwoLoops) {
       right_matched.insert(static_cast<int64_t>(j));
     }
   }
-  for (auto type :
-       {JoinType::kInner, JoinType::kLeft, JoinType::kRight, JoinType::kOuter}) {
-    auto expected = inner;
+  for (auto type : {JoinType::kInner, JoinType::kLeft, JoinType::kRight, JoinType::kOuter,
+                    JoinType::kSemi, JoinType::kAnti}) {
+    const bool selects = type == JoinType::kSemi || type == JoinType::kAnti;
+    auto expected = selects ? std::multiset<Pair>{} : inner;
     for (int64_t i = 0; i < 400; ++i) {
-      if ((type == JoinType::kLeft || type == JoinType::kOuter) &&
-          !left_matched.contains(i)) {
+      const bool keeps_rest =
+          type == JoinType::kLeft || type == JoinType::kOuter || type == JoinType::kAnti;
+      const bool keeps = left_matched.contains(i) ? type == JoinType::kSemi : keeps_rest;
+      if (keeps) {
         expected.emplace(i, std::nullopt);
       }
     }
@@ -163,8 +165,11 @@ TEST_F(Join, AgreesWithTwoLoops) {
       }
     }
     const JoinNode node{.type = type, .left_keys = {"n", "t"}, .right_keys = {"n", "t"}};
-    for (int64_t batch_bytes : {int64_t{1} << 22, int64_t{300}}) {
+    // With the smallest budget a few rows of the right are held at a time.
+    for (int64_t batch_bytes : {int64_t{1} << 22, int64_t{300}, int64_t{200}}) {
       context_.batch_bytes = batch_bytes;
+      MemoryBudget small(batch_bytes == 200 ? 12'000 : int64_t{1} << 30);
+      context_.storage.budget = &small;
       const auto out = Get(RunToBatch(node, {Cut(left, 37), Cut(right, 41)}));
       std::multiset<Pair> actual;
       const auto value = [&](const char* name, int64_t row) -> std::optional<int64_t> {
@@ -175,7 +180,7 @@ TEST_F(Join, AgreesWithTwoLoops) {
       };
       for (int64_t row = 0; row < out->num_rows(); ++row) {
         const auto l = value("l", row);
-        const auto r = value("r", row);
+        const auto r = selects ? std::nullopt : value("r", row);
         actual.emplace(l, r);
         const Key& key =
             l ? left_keys[static_cast<size_t>(*l)] : right_keys[static_cast<size_t>(*r)];
@@ -199,17 +204,56 @@ TEST_F(Join, SaysWhatIsWrong) {
   EXPECT_FAILS(TypeError, "'k'", Open(On("k", JoinType::kInner), {{left_}, {numbers}}));
 }
 
-TEST_F(Join, TableFindsTheRowsOfAKeyInOrder) {
-  const auto table = Get(JoinTable::Make(right_, {1}, context_.pool));
-  std::vector<uint32_t> ids;
-  ASSERT_OK(table->Find(*left_, {0}, &ids));
-  const auto matches = table->Matches(ids[0]);
-  EXPECT_EQ(std::vector<int64_t>(matches.begin(), matches.end()),
-            (std::vector<int64_t>{1, 3}));
-  EXPECT_TRUE(table->Matches(ids[1]).empty());
-  std::vector<uint8_t> marks(table->num_keys());
-  marks[ids[0]] = 1;
-  EXPECT_EQ(table->Unmarked(marks), (std::vector<int64_t>{0, 2}));
+TEST_F(Join, SemiAndAntiSelectRowsOfTheLeft) {
+  ExpectBatch(
+      Get(RunToBatch(On("k", JoinType::kSemi), {Cut(left_, 2), Cut(right_, 3)})),
+      Batch({{"k", large_utf8(), R"(["a", null, "a"])"}, {"v", int64(), "[1, 3, 4]"}}));
+  ExpectBatch(Get(RunToBatch(On("k", JoinType::kAnti), {Cut(left_, 2), Cut(right_, 3)})),
+              Batch({{"k", large_utf8(), R"(["b", "c"])"}, {"v", int64(), "[2, 5]"}}));
+}
+
+TEST_F(Join, CrossPairsEveryRowWithEveryOther) {
+  const auto left = Batch({{"a", int64(), "[1, 2, 3]"}});
+  const auto right = Batch({{"a", int64(), "[8, 9]"}});
+  for (int64_t batch_bytes : {int64_t{1} << 20, int64_t{8}}) {
+    context_.batch_bytes = batch_bytes;
+    ExpectBatch(Get(RunToBatch(JoinNode{.type = JoinType::kCross}, {{left}, {right}})),
+                Batch({{"a_x", int64(), "[1, 1, 2, 2, 3, 3]"},
+                       {"a_y", int64(), "[8, 9, 8, 9, 8, 9]"}}));
+  }
+  EXPECT_EQ(
+      Get(RunToBatch(JoinNode{.type = JoinType::kCross}, {{left}, {right->Slice(0, 0)}}))
+          ->num_rows(),
+      0);
+  EXPECT_FAILS(Invalid, "no keys", Open(On("a", JoinType::kCross), {{left}, {right}}));
+}
+
+TEST_F(Join, MayHoldTheLeft) {
+  auto node = On("k", JoinType::kInner);
+  node.build_left = true;
+  ExpectBatch(Get(RunToBatch(node, {Cut(left_, 2), Cut(right_, 3)})),
+              Batch({{"k", large_utf8(), R"(["a", "a", null, "a", "a"])"},
+                     {"v", int64(), "[1, 4, 3, 1, 4]"},
+                     {"w", arrow::float64(), "[0.2, 0.2, 0.3, 0.4, 0.4]"}}));
+}
+
+TEST_F(Join, FragmentsShareOneTable) {
+  auto node = On("k", JoinType::kLeft);
+  node.shared = std::make_shared<StageShared>();
+  const auto first = Get(Open(node, {{left_}, {right_}}));
+  // Of the second only the left is read.
+  const auto second = Get(Open(node, {{left_}, {right_->Slice(0, 0)}}));
+  EXPECT_EQ(Get(ReadAll(*first)).at(0)->num_rows(), 7);
+  EXPECT_EQ(Get(ReadAll(*second)).at(0)->num_rows(), 7);
+}
+
+TEST_F(Join, PassesOnRowsThatAllHaveOnePartner) {
+  const auto left =
+      Batch({{"k", int64(), "[3, 1, 2]"}, {"v", large_utf8(), R"(["x", "y", "z"])"}});
+  const auto right = Batch({{"k", int64(), "[1, 2, 3]"}, {"w", int64(), "[10, 20, 30]"}});
+  const auto out = Get(Run(On("k", JoinType::kInner), {{left}, {right}})).at(0);
+  EXPECT_EQ(out->column(1)->data()->buffers, left->column(1)->data()->buffers);
+  ExpectArray(out->column(2), Json(int64(), "[30, 10, 20]"));
 }
 
 }  // namespace

@@ -119,6 +119,37 @@ TEST_F(Sort, IsStableForEveryKeyAndDirectionHoweverTheInputIsCut) {
   }
 }
 
+TEST_F(Sort, MergesRunsThatDoNotFitTogether) {
+  for (int64_t limit : {20'000, 200'000}) {
+    MemoryBudget small(limit);
+    context_.storage.budget = &small;
+    context_.batch_bytes = 1000;
+    for (const auto& node : Nodes()) {
+      const auto out = Get(RunToBatch(node, {Cut(batch_, 70)}));
+      ExpectArray(out->GetColumnByName("row"), Column(Expected(node)));
+    }
+  }
+}
+
+TEST_F(Sort, KeepsTheFirstRowsAlone) {
+  for (auto node : Nodes()) {
+    for (int64_t limit : {0, 1, 50, 2900, 5000}) {
+      node.limit = limit;
+      auto expected = Expected(node);
+      expected.resize(std::min(expected.size(), static_cast<size_t>(limit)));
+      const auto out = Get(RunToBatch(node, {Cut(batch_, 300)}));
+      ExpectArray(out->GetColumnByName("row"), Column(expected));
+    }
+  }
+}
+
+TEST_F(Sort, PassesOnWhatIsInOrder) {
+  const auto batches = Cut(batch_, 1000);
+  const auto out = Get(Run(SortNode{{{"row"}}}, {batches}));
+  ASSERT_EQ(out.size(), batches.size());
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], batches[i]);
+}
+
 TEST_F(Sort, SortsByDictionaryValuesNotByTheirNumbers) {
   const auto batch = Batch({{"a", arrow::dictionary(arrow::int8(), arrow::large_utf8()),
                              R"(["z", "b", null, "a", "z"])"}});

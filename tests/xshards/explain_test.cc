@@ -52,11 +52,13 @@ TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
   auto context = TestContext();
   const auto left = NumberedShards(context, 2, 5);
   const auto right = left.Select({"id"});
-  const auto note = [](const XShards& shards) { return AlgorithmNote(*shards.plan()); };
+  const auto note = [](const XShards& shards) {
+    return AlgorithmNote(*shards.plan(), int64_t{1} << 30);
+  };
   JoinNode join{.left_keys = {"id"}, .right_keys = {"id"}};
-  EXPECT_NE(note(left.Join(right, join)).find("the right is held"), std::string::npos);
+  EXPECT_TRUE(note(left.Join(right, join)).starts_with("broadcast hash join: the right"));
   join.type = JoinType::kRight;
-  EXPECT_NE(note(left.Join(right, join)).find("the left is held"), std::string::npos);
+  EXPECT_TRUE(note(left.Join(right, join)).starts_with("broadcast hash join: the left"));
   EXPECT_TRUE(note(left.Sort({{"id"}})).starts_with("range sort: "));
   EXPECT_TRUE(
       note(NumberedShards(context, 1, 5).Sort({{"id"}})).starts_with("sort in place: "));
@@ -66,6 +68,38 @@ TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
             std::string::npos);
   EXPECT_TRUE(note(left.Head(3)).starts_with("first rows: "));
   EXPECT_EQ(note(left.Select({"id"})), "");
+}
+
+TEST(Explain, SaysWhichSideOfAJoinIsHeldAndWhy) {
+  const JoinNode on_key{.left_keys = {"key"}, .right_keys = {"key"}};
+  auto context = TestContext();
+  auto large = NumberedShards(context, 2, 500);
+  auto small = NumberedShards(context, 1, 5);
+  ASSERT_OK_AND_ASSIGN(auto text, large.Join(small, on_key).Explain());
+  EXPECT_NE(text.find("stage 1: Literal (1 partitions) → hold"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("  Join inner on key\n    broadcast hash join: the right (0 KB) is"),
+      std::string::npos)
+      << text;
+  ASSERT_OK_AND_ASSIGN(text, small.Join(large, on_key).Explain());
+  EXPECT_NE(text.find("broadcast hash join: the left (0 KB) is"), std::string::npos)
+      << text;
+  auto outer = on_key;
+  outer.type = JoinType::kOuter;
+  ASSERT_OK_AND_ASSIGN(text, large.Join(small, outer).Explain());
+  EXPECT_NE(text.find("→ exchange by hash of keys"), std::string::npos) << text;
+  EXPECT_NE(text.find("as an outer join keeps the rows of both"), std::string::npos)
+      << text;
+}
+
+TEST(Explain, NamesTheFirstRowsOfASort) {
+  auto top = NumberedShards(TestContext(), 2, 5).Sort({{"id", false}}).Head(3);
+  ASSERT_OK_AND_ASSIGN(auto text, top.Explain());
+  EXPECT_NE(
+      text.find("stage 1: Literal (2 partitions) → Top 3 by id descending → gather"),
+      std::string::npos)
+      << text;
 }
 
 TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {

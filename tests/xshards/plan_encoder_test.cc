@@ -66,6 +66,9 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
                                .right_suffix = "_r"},
                       {leaf, leaf}));
   ExpectSame(MakeNode(SortNode{.keys = {{"a", false}}, .nulls_first = true}, {leaf}));
+  ExpectSame(MakeNode(SortNode{.keys = {{"a", true}}, .limit = 7}, {leaf}));
+  ExpectSame(
+      MakeNode(JoinNode{.type = JoinType::kCross, .build_left = true}, {leaf, leaf}));
   ExpectSame(MakeNode(LimitNode{42}, {leaf}));
   ExpectSame(MakeNode(UnionNode{}, {leaf, leaf, leaf}));
   ExpectSame(MakeNode(ZipNode{}, {leaf, leaf}));

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+namespace xshards::ops {
+
+/// What the keys of both sides of a join are brought to. Chosen by the types, so that
+/// keys that are equal (see key_values.h) are equal in it.
+enum class JoinKeyKind : uint8_t {
+  kNone,     // a cross join
+  kWord,     // one integer or time: the number itself
+  kText,     // one text or binary column: its bytes
+  kEncoded,  // anything else: the bytes of EncodeKeys
+};
+
+JoinKeyKind ChooseJoinKeyKind(const arrow::Schema& left,
+                              const std::vector<int>& left_keys,
+                              const arrow::Schema& right,
+                              const std::vector<int>& right_keys);
+
+/// The keys of a batch of one side.
+class JoinKeys {
+ public:
+  static arrow::Result<JoinKeys> Make(const arrow::RecordBatch& batch,
+                                      const std::vector<int>& keys, JoinKeyKind kind,
+                                      arrow::MemoryPool* pool);
+
+  size_t num_rows() const { return num_rows_; }
+  /// Equal for equal keys; of bytes, it is their hash. Not for missing keys.
+  uint64_t word(size_t row) const { return words_[row]; }
+  /// Bytes whose hash is the word; there are none if words say it all.
+  bool has_bytes() const { return bytes_ != nullptr; }
+  std::string_view bytes(size_t row) const {
+    return bytes_->GetView(static_cast<int64_t>(row));
+  }
+  bool any_missing() const { return column_ != nullptr; }
+  bool is_missing(size_t row) const {
+    return column_ != nullptr && column_->IsNull(static_cast<int64_t>(row));
+  }
+  /// Memory it holds outside the pool.
+  int64_t num_bytes() const {
+    return static_cast<int64_t>(words_.capacity() * sizeof(uint64_t));
+  }
+
+ private:
+  size_t num_rows_ = 0;
+  std::vector<uint64_t> words_;
+  std::shared_ptr<arrow::LargeBinaryArray> bytes_;
+  std::shared_ptr<arrow::Array> column_;  // that has missing values; nullptr if none is
+};
+
+}  // namespace xshards::ops

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/probe_rows.h"
+
+#include <utility>
+
+namespace xshards::ops {
+
+arrow::Status ProbeRows::LearnSchema() {
+  if (input_.schema() != nullptr) return arrow::Status::OK();
+  return input_.Next().Value(&first_batch_);
+}
+
+void ProbeRows::KeepRows() {
+  keeps_rows_ = true;
+  writer_.emplace(context_.storage, Storage::kHeap);
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::Next() {
+  std::shared_ptr<arrow::RecordBatch> batch;
+  do {
+    batch = std::move(first_batch_);
+    if (batch == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(batch, stream_ != nullptr ? stream_->Next() : input_.Next());
+    }
+    if (batch == nullptr) return nullptr;
+  } while (batch->num_rows() == 0);
+  first_row_ = next_row_;
+  next_row_ += static_cast<size_t>(batch->num_rows());
+  if (writer_) {
+    marks_.resize(next_row_);
+    ARROW_RETURN_NOT_OK(writer_->Append(0, batch));
+  }
+  return batch;
+}
+
+arrow::Status ProbeRows::StartAgain() {
+  if (writer_) {
+    ARROW_ASSIGN_OR_RAISE(auto store, writer_->Finish());
+    kept_ = Partition({std::move(store)}, 0);
+    writer_.reset();
+  }
+  next_row_ = 0;
+  return kept_.Open(input_.schema(), context_.pool).Value(&stream_);
+}
+
+}  // namespace xshards::ops

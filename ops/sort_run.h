@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards::ops {
+
+/// Sort rows in memory, stable, into batches of about the context's size; at most `limit`
+/// rows, the first. Rows that are in order already are passed on, not copied.
+arrow::Result<arrow::RecordBatchVector> SortRows(const arrow::RecordBatchVector& batches,
+                                                 const SortNode& node, int64_t limit,
+                                                 const OperatorContext& context);
+
+}  // namespace xshards::ops
