@@ -99,6 +99,7 @@ class JoinStream final : public BatchStream {
       build_table_->StartWith(std::move(first));
     }
     ARROW_ASSIGN_OR_RAISE(table_, build_table_->Get(build_, context_));
+    has_repeats_ = table_->has_repeats();
     if (node_.shared != nullptr) build_.Close();
     matched_.clear();
     if (node_.type == JoinType::kOuter) {
@@ -147,6 +148,8 @@ class JoinStream final : public BatchStream {
     build_rows_.clear();
     if (is_selection_) {
       SelectRows();
+    } else if (IsOneToOne()) {
+      PairFirst();
     } else {
       PairRows();
     }
@@ -177,6 +180,29 @@ class JoinStream final : public BatchStream {
         probe_rows_.push_back(row_);
       }
     }
+  }
+
+  /// True if nothing is to be done but to put each row beside its only partner, or none.
+  bool IsOneToOne() const {
+    return !has_repeats_ && !probe_.keeps_rows() && node_.type != JoinType::kOuter;
+  }
+
+  /// PairRows for the plain case, without a branch on what is as good as random.
+  void PairFirst() {
+    const auto begin = static_cast<size_t>(row_);
+    const size_t count = std::min(first_.size() - begin, max_rows_);
+    probe_rows_.resize(count);
+    build_rows_.resize(count);
+    size_t found = 0;
+    for (size_t row = begin; row < begin + count; ++row) {
+      const bool has_partner = first_[row] != JoinTable::kNoRow;
+      probe_rows_[found] = static_cast<int64_t>(row);
+      build_rows_[found] = has_partner ? int64_t{first_[row]} : -1;
+      found += static_cast<size_t>(has_partner || keeps_probe_);
+    }
+    probe_rows_.resize(found);
+    build_rows_.resize(found);
+    row_ += static_cast<int64_t>(count);
   }
 
   void PairRows() {
@@ -285,6 +311,7 @@ class JoinStream final : public BatchStream {
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<JoinBuild> build_table_;
   std::shared_ptr<const JoinTable> table_;
+  bool has_repeats_ = true;  // in the table: a row may have several partners
   Phase phase_ = Phase::kPairs;
 
   std::shared_ptr<arrow::RecordBatch> batch_;  // of the probe side

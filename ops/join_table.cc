@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace xshards::ops {
@@ -33,6 +34,23 @@ JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
       num_rows_(static_cast<uint32_t>(keys_.num_rows())),
       num_parts_(keys_.num_rows() <= kFewRows ? 1 : kMaxParts) {
   if (kind != JoinKeyKind::kNone) next_.assign(keys_.num_rows(), kNoRow);
+  if (kind == JoinKeyKind::kWord) ChooseDense();
+}
+
+void JoinTable::ChooseDense() {
+  auto least = std::numeric_limits<int64_t>::max();
+  auto greatest = std::numeric_limits<int64_t>::min();
+  for (uint32_t row = 0; row < num_rows_; ++row) {
+    if (keys_.is_missing(row)) continue;
+    const auto number = static_cast<int64_t>(keys_.word(row));
+    least = std::min(least, number);
+    greatest = std::max(greatest, number);
+  }
+  if (least > greatest) return;
+  least_ = static_cast<uint64_t>(least);
+  const uint64_t range = static_cast<uint64_t>(greatest) - least_;
+  // A slot takes as much as four of these, and there would be two of them a row.
+  if (range < uint64_t{8} * num_rows_) dense_.assign(range + 1, kNoRow);
 }
 
 arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
@@ -51,6 +69,7 @@ arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
 void JoinTable::Fill(size_t number) {
   if (kind_ == JoinKeyKind::kNone) return;
   if (number == 0 && keys_.any_missing()) FillMissing();
+  if (!dense_.empty()) return FillDense(number);
   std::vector<uint32_t> rows;
   rows.reserve(num_rows_ / num_parts_ + num_rows_ / 16);
   for (uint32_t row = 0; row < num_rows_; ++row) {
@@ -77,7 +96,21 @@ void JoinTable::Fill(size_t number) {
     } else {
       next_[slot.last] = row;
       slot.last = row;
+      part.has_repeats = true;
     }
+  }
+}
+
+void JoinTable::FillDense(size_t number) {
+  const uint64_t span = dense_.size() / num_parts_ + 1;
+  const uint64_t begin = number * span;
+  // Backwards, so that the rows of a key end up in ascending order.
+  for (uint32_t row = num_rows_; row-- > 0;) {
+    const uint64_t at = keys_.word(row) - least_;
+    if (at - begin >= span || keys_.is_missing(row)) continue;
+    if (dense_[at] != kNoRow) parts_[number].has_repeats = true;
+    next_[row] = dense_[at];
+    dense_[at] = row;
   }
 }
 
@@ -85,6 +118,7 @@ void JoinTable::FillMissing() {
   uint32_t last = kNoRow;
   for (uint32_t row = 0; row < num_rows_; ++row) {
     if (!keys_.is_missing(row)) continue;
+    repeats_missing_ = last != kNoRow;
     (last == kNoRow ? first_missing_ : next_[last]) = row;
     last = row;
   }
@@ -93,6 +127,7 @@ void JoinTable::FillMissing() {
 void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
   first->assign(keys.num_rows(), num_rows_ == 0 ? kNoRow : 0);
   if (num_rows_ == 0 || kind_ == JoinKeyKind::kNone) return;
+  if (!dense_.empty()) return FindDense(keys, first);
   std::array<uint64_t, kRowsAhead> hashes;
   for (size_t begin = 0; begin < keys.num_rows(); begin += kRowsAhead) {
     const size_t count = std::min(kRowsAhead, keys.num_rows() - begin);
@@ -119,11 +154,31 @@ void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
   }
 }
 
+void JoinTable::FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const {
+  const uint64_t size = dense_.size();
+  for (size_t row = 0; row < keys.num_rows(); ++row) {
+    const uint64_t at = keys.word(row) - least_;
+    // No branch on what is found: as good as random, it would be guessed wrong.
+    const uint32_t found = dense_[at < size ? at : 0];
+    (*first)[row] = at < size ? found : kNoRow;
+  }
+  for (size_t row = 0; keys.any_missing() && row < keys.num_rows(); ++row) {
+    if (keys.is_missing(row)) (*first)[row] = first_missing_;
+  }
+}
+
+bool JoinTable::has_repeats() const {
+  if (kind_ == JoinKeyKind::kNone) return num_rows_ > 1;
+  const auto repeats = [](const Part& part) { return part.has_repeats; };
+  return repeats_missing_ || std::any_of(parts_.begin(), parts_.end(), repeats);
+}
+
 int64_t JoinTable::num_bytes() const {
   size_t slots = 0;
   for (const Part& part : parts_) slots += part.slots.capacity();
   return keys_.num_bytes() +
-         static_cast<int64_t>(slots * sizeof(Slot) + next_.capacity() * sizeof(uint32_t));
+         static_cast<int64_t>(slots * sizeof(Slot) +
+                              (next_.capacity() + dense_.capacity()) * sizeof(uint32_t));
 }
 
 }  // namespace xshards::ops

@@ -39,6 +39,9 @@ class JoinTable {
     return next_[row];
   }
 
+  /// True if a row may match more than one.
+  bool has_repeats() const;
+
   JoinKeyKind kind() const { return kind_; }
   /// Memory it holds outside the pool.
   int64_t num_bytes() const;
@@ -57,13 +60,18 @@ class JoinTable {
   struct Part {
     std::vector<Slot> slots = std::vector<Slot>(1);
     uint64_t mask = 0;
+    bool has_repeats = false;
   };
 
   JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind);
   size_t PartOf(uint64_t hash) const {
     return num_parts_ == 1 ? 0 : hash >> (64 - kPartBits);
   }
+  /// See whether the words are numbers that lie close together.
+  void ChooseDense();
   void FillMissing();
+  void FillDense(size_t number);
+  void FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const;
   bool AreEqual(const JoinKeys& keys, size_t row, uint32_t own) const {
     return !keys.has_bytes() || keys.bytes(row) == keys_.bytes(own);
   }
@@ -76,6 +84,11 @@ class JoinTable {
   std::array<Part, kMaxParts> parts_;
   std::vector<uint32_t> next_;  // row of the same key
   uint32_t first_missing_ = kNoRow;
+  bool repeats_missing_ = false;
+  // The first row of each number from `least_` on, in place of slots; empty if the
+  // numbers do not lie close together.
+  std::vector<uint32_t> dense_;
+  uint64_t least_ = 0;
 };
 
 }  // namespace xshards::ops
