@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that partition_by + cache of data larger than the budget stays small.
+"""Shows that an operation + cache of data larger than the budget stays small.
 
     python benchmarks/bounded_memory.py --gigabytes 4 --memory 512MB
+    python benchmarks/bounded_memory.py --operation sort --skew 0.9
 
-Makes a data set in a temporary folder, partitions and caches it twice, once within
---memory and once without limit, and compares what comes out: partition by partition the
-rows of each key and a checksum of each column, and the whole with what was generated.
+Makes a data set in a temporary folder, partitions (or sorts, or joins) and caches it
+twice, once within --memory and once without limit, and compares what comes out:
+partition by partition the rows of each key and a checksum of each column (of a join
+over all partitions, of a sort with the place of every row), and the whole with what was
+generated.
 Prints the largest memory of the process tree (the sum of PSS) up to the end of cache,
 and up to the end of writing the partitions out. Exits with 1 if it was ever above
 --limit, counted with shared segments that no process has mapped, if the results differ,
@@ -41,7 +44,26 @@ context = xs.init(
 )
 start = time.perf_counter()
 read = getattr(xs, "read_" + settings["format"])
-shards = read(settings["data"]).partition_by("key", settings["partitions"]).cache()
+rows = read(settings["data"])
+
+
+def join():
+    names = {"integer_0": "other_integer", "text_0": "other_text"}
+    return rows.merge(rows.select(["id", *names]).rename(names), on="id")
+
+
+def join_outer():
+    # Neither side stays where it is: all rows of a key meet in one partition.
+    return rows.merge(rows.select(["key"]).drop_duplicates(), "outer", on="key")
+
+
+operations = {
+    "partition_by": lambda: rows.partition_by("key", settings["partitions"]),
+    "sort": lambda: rows.sort_values(["key", "integer_0"]),
+    "join": join,
+    "join_outer": join_outer,
+}
+shards = operations[settings["operation"]]().cache()
 cached = time.perf_counter() - start
 print(json.dumps({"seconds": cached, "account": context.peak_memory}), flush=True)
 sys.stdin.readline()
@@ -62,8 +84,8 @@ class Run:
     partitions: list[dict[str, Any]]
 
 
-def partition(data: Path, scratch: Path, memory: str | None, args: Any) -> Run:
-    """Partition the data set and summarise the partitions."""
+def run(data: Path, scratch: Path, memory: str | None, args: Any) -> Run:
+    """Do the operation on the data set and summarise the partitions."""
     spill, out = scratch / "spill", scratch / "out"
     spill.mkdir()
     settings = {
@@ -73,6 +95,7 @@ def partition(data: Path, scratch: Path, memory: str | None, args: Any) -> Run:
         "data": str(data),
         "format": args.format,
         "partitions": args.partitions,
+        "operation": args.operation,
         "out": str(out),
     }
     process = subprocess.Popen(
@@ -104,27 +127,51 @@ def partition(data: Path, scratch: Path, memory: str | None, args: Any) -> Run:
 
 
 def summarize(directory: Path) -> list[dict[str, Any]]:
-    """Read the partitions' files batch by batch and summarise each."""
+    """Read the partitions' files batch by batch and summarise each.
+
+    `places` is a checksum that knows where in the whole a value is.
+    """
+    import numpy as np
     import pyarrow as pa
-    from datasets import add_checksums
+    from datasets import add_checksums, column_hashes
 
     partitions = []
+    num_rows = 0
     for path in sorted(directory.iterdir()):
         keys: dict[str, int] = {}
         checksums: dict[str, int] = {}
+        places: dict[str, int] = {}
         with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)
                 if batch.num_rows > 0:
                     add_checksums(batch, "key", keys, checksums)
-        partitions.append({"keys": keys, "checksums": checksums})
+                place = np.arange(num_rows, num_rows + batch.num_rows, dtype=np.uint64)
+                num_rows += batch.num_rows
+                for column in batch.schema.names:
+                    placed = int((column_hashes(batch[column]) * place).sum())
+                    places[column] = (places.get(column, 0) + placed) % 2**64
+        partitions.append({"keys": keys, "checksums": checksums, "places": places})
     return partitions
 
 
 def difference(
-    truth: dict[str, Any], bounded: list[dict[str, Any]], free: list[dict[str, Any]]
+    operation: str,
+    truth: dict[str, Any],
+    bounded: list[dict[str, Any]],
+    free: list[dict[str, Any]],
 ) -> str | None:
     """Say in what the bounded run differs from the unlimited one, or from the truth."""
+    if operation == "sort":
+        keys = [key for partition in bounded for key in partition["keys"]]
+        if keys != sorted(keys):
+            return "a partition holds keys before those of the one before it"
+        if total(bounded)["places"] != total(free)["places"]:
+            return "rows are in another order than those of the unlimited run"
+    if operation != "partition_by":
+        # How rows are joined, and so where they go, depends on the memory there is; so
+        # do the blocks out of which a sort takes the sample that tells the ranges.
+        bounded, free = [total(bounded)], [total(free)]
     if len(bounded) != len(free):
         return f"{len(bounded)} partitions, not {len(free)}"
     for index, (one, other) in enumerate(zip(bounded, free, strict=True)):
@@ -132,15 +179,28 @@ def difference(
             if one[part] != other[part]:
                 return f"partition {index}: {part} differ from the unlimited run"
     keys = [key for partition in bounded for key in partition["keys"]]
-    if len(keys) != len(set(keys)):
+    if operation == "partition_by" and len(keys) != len(set(keys)):
         return "a key is in more than one partition"
-    if {k: n for p in bounded for k, n in p["keys"].items()} != truth["keys"]:
+    whole = total(bounded)
+    if whole["keys"] != truth["keys"]:
         return "the rows of a key are not as many as were generated"
     for name, checksum in truth["checksums"].items():
-        total = sum(p["checksums"].get(name, 0) for p in bounded) % 2**64
-        if total != checksum:
+        if whole["checksums"][name] != checksum:
             return f"column {name} is not what was generated"
     return None
+
+
+def total(partitions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Add up the summaries of partitions."""
+    keys: dict[str, int] = {}
+    sums: dict[str, dict[str, int]] = {"checksums": {}, "places": {}}
+    for partition in partitions:
+        for key, rows in partition["keys"].items():
+            keys[key] = keys.get(key, 0) + rows
+        for part, of_column in sums.items():
+            for name, checksum in partition[part].items():
+                of_column[name] = (of_column.get(name, 0) + checksum) % 2**64
+    return {"keys": keys, **sums}
 
 
 def check(args: argparse.Namespace) -> int:
@@ -150,6 +210,7 @@ def check(args: argparse.Namespace) -> int:
         start = time.perf_counter()
         command = [sys.executable, HERE / "datasets.py", "wide", data]
         command += ["--gigabytes", str(args.gigabytes), "--format", args.format]
+        command += ["--skew", str(args.skew)]
         made = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         truth = json.loads(made.stdout)
         on_disk = sum(path.stat().st_size for path in data.iterdir())
@@ -158,11 +219,11 @@ def check(args: argparse.Namespace) -> int:
             f"{on_disk / 1e9:.2f} GB on disk, in {time.perf_counter() - start:.0f} s",
             flush=True,
         )
-        bounded = partition(data, scratch, args.memory, args)
-        show(f"memory={args.memory}", bounded)
-        free = partition(data, scratch, None, args)
-        show("no limit", free)
-    wrong = difference(truth, bounded.partitions, free.partitions)
+        bounded = run(data, scratch, args.memory, args)
+        show(f"{args.operation}, memory={args.memory}", bounded)
+        free = run(data, scratch, None, args)
+        show(f"{args.operation}, no limit", free)
+    wrong = difference(args.operation, truth, bounded.partitions, free.partitions)
     print("results are equal" if wrong is None else f"results differ: {wrong}")
     small = bounded.memory <= args.limit * 1e9
     if not small:
@@ -172,7 +233,7 @@ def check(args: argparse.Namespace) -> int:
 
 def show(title: str, run: Run) -> None:
     print(
-        f"{title}: partition_by + cache {run.seconds:.1f} s, peak PSS "
+        f"{title}: with cache {run.seconds:.1f} s, peak PSS "
         f"{run.cache_pss / 1e6:,.0f} MB; with writing {run.pss / 1e6:,.0f} MB "
         f"({run.memory / 1e6:,.0f} MB with unmapped segments); the engine's account "
         f"{run.account / 1e6:,.0f} MB",
@@ -183,6 +244,9 @@ def show(title: str, run: Run) -> None:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--gigabytes", type=float, default=4.0)
+    operations = ["partition_by", "sort", "join", "join_outer"]
+    parser.add_argument("--operation", choices=operations, default=operations[0])
+    parser.add_argument("--skew", type=float, default=0.0, help="rows with one key")
     parser.add_argument("--memory", default="512MB")
     parser.add_argument("--limit", type=float, default=1.2, help="of PSS, in GB")
     parser.add_argument("--partitions", type=int, default=8)

@@ -6,7 +6,8 @@
 The flights look like the nycflights13 data (21 columns, 4,044 aircraft, missing values
 where a flight was cancelled) at any size, in CSV, JSON lines and Parquet, four files
 each; `planes` is the small table they are joined with, and `bookings` a table as long
-as the flights whose key never repeats. `wide` is the data set of bounded_memory.py.
+as the flights whose key never repeats, to be joined with as many `payments` and a
+thousand `fares`. `wide` is the data set of bounded_memory.py.
 """
 
 from __future__ import annotations
@@ -137,6 +138,19 @@ def bookings(rng: np.random.Generator, rows: int) -> pa.Table:
     )
 
 
+def payments(rng: np.random.Generator, booking: np.ndarray) -> pa.Table:
+    """Make a payment for most bookings, in no order, and some for none."""
+    paid = rng.permutation(booking)
+    paid[rng.random(len(paid)) < 0.1] += 2**50
+    return pa.table({"booking": paid, "amount": rng.random(len(paid)).round(4)})
+
+
+def fares() -> pa.Table:
+    """Make a table of a thousand prices, of about half the bookings."""
+    price = np.arange(40, 1040)
+    return pa.table({"price": price, "fare": [f"fare {p // 100}" for p in price]})
+
+
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Write the values as they stand in a file; doubles keep a point."""
     if pa.types.is_timestamp(column.type):
@@ -190,28 +204,37 @@ def make_flights(directory: Path, rows: int) -> None:
             row_group_size=125_000,
         )
     pq.write_table(planes(np.random.default_rng(SEED)), directory / "planes.parquet")
-    make_bookings(directory / "bookings", rows)
-
-
-def make_bookings(directory: Path, rows: int) -> None:
-    """Write the bookings, to as many files as the flights."""
-    directory.mkdir()
     table = bookings(np.random.default_rng(SEED), rows)
+    make_parts(directory / "bookings", table)
+    rng = np.random.default_rng(SEED + 1)
+    make_parts(directory / "payments", payments(rng, table["booking"].to_numpy()))
+    pq.write_table(fares(), directory / "fares.parquet")
+
+
+def make_parts(directory: Path, table: pa.Table) -> None:
+    """Write a table to as many files as the flights."""
+    directory.mkdir()
+    rows = len(table)
     for index in range(NUM_FILES):
         begin, end = (rows * i // NUM_FILES for i in (index, index + 1))
         part = table.slice(begin, end - begin)
         pq.write_table(
-            part, directory / f"bookings-{index}.parquet", row_group_size=125_000
+            part, directory / f"part-{index}.parquet", row_group_size=125_000
         )
 
 
-def wide(rng: np.random.Generator, first: int, rows: int) -> pa.RecordBatch:
-    """Make rows of about 250 bytes: a key, numbers, and text that repeats."""
+def wide(
+    rng: np.random.Generator, first: int, rows: int, skew: float
+) -> pa.RecordBatch:
+    """Make rows of about 250 bytes: a key, numbers, and text that repeats.
+
+    A part of the rows, `skew`, has the same key.
+    """
+    picked = rng.integers(0, WIDE_KEYS, rows)
+    picked[rng.random(rows) < skew] = WIDE_KEYS // 2
     phrases = pa.array([f"{i:06d} " + "abcdefghij" * (i % 7) for i in range(5000)])
     columns: dict[str, object] = {
-        "key": names("key-", WIDE_KEYS).take(
-            pa.array(rng.integers(0, WIDE_KEYS, rows))
-        ),
+        "key": names("key-", WIDE_KEYS).take(pa.array(picked)),
         "id": np.arange(first, first + rows),
     }
     for i in range(5):
@@ -226,7 +249,7 @@ def wide(rng: np.random.Generator, first: int, rows: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def make_wide(directory: Path, size: int, form: str) -> dict[str, object]:
+def make_wide(directory: Path, size: int, form: str, skew: float) -> dict[str, object]:
     """Write files until their rows take `size` bytes of memory.
 
     Returns the truth about them: rows of each key and the checksum of each column.
@@ -234,14 +257,14 @@ def make_wide(directory: Path, size: int, form: str) -> dict[str, object]:
     """
     directory.mkdir(parents=True)
     rng = np.random.default_rng(SEED)
-    schema = wide(rng, 0, 1).schema
+    schema = wide(rng, 0, 1, skew).schema
     keys: dict[str, int] = {}
     checksums: dict[str, int] = {}
     rows = written = index = 0
     while written < size:
         with wide_writer(directory / f"wide-{index:05d}.{form}", schema) as writer:
             for _ in range(WIDE_ROWS_PER_FILE // WIDE_ROWS_PER_GROUP):
-                batch = wide(rng, rows, WIDE_ROWS_PER_GROUP)
+                batch = wide(rng, rows, WIDE_ROWS_PER_GROUP, skew)
                 writer.write_batch(batch)
                 rows += batch.num_rows
                 written += batch.nbytes
@@ -283,6 +306,7 @@ def main() -> None:
     wide_parser.add_argument("directory", type=Path)
     wide_parser.add_argument("--gigabytes", type=float, default=4.0)
     wide_parser.add_argument("--format", choices=["parquet", "csv"], default="parquet")
+    wide_parser.add_argument("--skew", type=float, default=0.0)
     args = parser.parse_args()
 
     # Aside and renamed, so that a folder that is there is whole.
@@ -291,7 +315,8 @@ def main() -> None:
     if args.kind == "flights":
         make_flights(aside, args.rows)
     else:
-        print(json.dumps(make_wide(aside, int(args.gigabytes * 1e9), args.format)))
+        size = int(args.gigabytes * 1e9)
+        print(json.dumps(make_wide(aside, size, args.format, args.skew)))
     aside.rename(args.directory)
 
 

@@ -114,12 +114,12 @@ def state_of(sources: list[Path]) -> str:
 def files_of(task: str, directory: Path) -> dict[str, Any]:
     """Name the files that a task reads."""
     flights = sorted((directory / TASKS[task].format).iterdir())
-    bookings = sorted((directory / "bookings").iterdir())
-    return {
-        "flights": [str(path) for path in flights],
-        "bookings": [str(path) for path in bookings],
-        "planes": str(directory / "planes.parquet"),
-    }
+    files: dict[str, Any] = {"flights": [str(path) for path in flights]}
+    for name in ("bookings", "payments"):
+        files[name] = [str(path) for path in sorted((directory / name).iterdir())]
+    for name in ("planes", "fares"):
+        files[name] = str(directory / f"{name}.parquet")
+    return files
 
 
 def reference(python: Path, task: str, directory: Path) -> dict[str, Any]:

@@ -61,6 +61,8 @@ def answer(task: str, directory: Path) -> dict[str, object]:
         return split | rows
     planes = pd.read_parquet(directory / "planes.parquet")
     bookings = pd.read_parquet(directory / "bookings")
+    payments = pd.read_parquet(directory / "payments")
+    fares = pd.read_parquet(directory / "fares.parquet")
     answers = {
         "unique_strings": lambda: unique(flights, "tailnum"),
         "unique_integers": lambda: unique(flights, "flight"),
@@ -71,6 +73,8 @@ def answer(task: str, directory: Path) -> dict[str, object]:
         "group_by_many": lambda: group_by_many(bookings),
         "sort": lambda: flights.sort_values(["carrier", "arr_delay"]),
         "join": lambda: flights.merge(planes, on="tailnum"),
+        "join_large": lambda: bookings.merge(payments, on="booking"),
+        "join_small": lambda: bookings.merge(fares, on="price"),
         "python_udf": lambda: python_udf(flights),
         "end_to_end": lambda: end_to_end(flights, planes),
     }

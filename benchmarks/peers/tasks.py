@@ -2,9 +2,9 @@
 """What each task is: its input, and how its result is checked.
 
 Each task is a folder beside this file with one file an engine. To every engine
-`files["flights"]` is the list of files of the task's format, `files["bookings"]` a list
-of Parquet files and `files["planes"]` one. What belongs to every engine alike is here
-too.
+`files["flights"]` is the list of files of the task's format, `files["bookings"]` and
+`files["payments"]` are lists of Parquet files, `files["planes"]` and `files["fares"]`
+one file each. What belongs to every engine alike is here too.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ TASKS = {
         ("carrier", "arr_delay"),
     ),
     "join": Task("inner, with 3,322 planes on tailnum, all columns"),
+    "join_large": Task("inner, bookings with as many payments on booking"),
+    "join_small": Task("inner, bookings with 1,000 fares on price"),
     "python_udf": Task("a Python function called for every row"),
     "end_to_end": Task("read CSV, filter, compute, join, group, sort", "csv"),
 }

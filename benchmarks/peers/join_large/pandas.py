@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+import pandas as pd
+import pyarrow as pa
+
+
+def load(files, threads):
+    return pd.read_parquet(files["bookings"]), pd.read_parquet(files["payments"])
+
+
+def run(state):
+    bookings, payments = state
+    return bookings.merge(payments, on="booking")
+
+
+def result(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
