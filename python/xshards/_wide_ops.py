@@ -228,11 +228,12 @@ class WideOps(Base):
             msg = f"how must be one of {', '.join(kinds)}; got {how!r}"
             raise XShardsValueError(msg)
         left_side, right_side = self._without_index(), right._without_index()
+        left_keys: list[str] = []
+        right_keys: list[str] = []
         if how == "cross":
             if not on is left_on is right_on is None:
                 msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
                 raise XShardsValueError(msg)
-            left_keys, right_keys = [], []
         else:
             left_keys, right_keys = left_side._join_keys(
                 right_side, on, left_on, right_on
