@@ -25,13 +25,6 @@ int64_t SizeOf(const arrow::RecordBatch& batch) {
   return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
 }
 
-std::shared_ptr<Segment> DiskSegment(const std::vector<BlockStore::Block>& blocks) {
-  for (const auto& block : blocks) {
-    if (block.on_disk()) return block.segment;
-  }
-  return nullptr;
-}
-
 BlockStore::Block HeapBlock(int32_t destination,
                             std::shared_ptr<arrow::RecordBatch> batch) {
   BlockStore::Block block;
@@ -217,15 +210,25 @@ arrow::Status BlockStore::Consolidate(SegmentPool& segments) {
       .status();
 }
 
+std::shared_ptr<Segment> BlockStore::DiskSegment() const {
+  std::lock_guard lock(mutex_);
+  for (const Block& block : blocks_) {
+    if (block.on_disk()) return block.segment;
+  }
+  return nullptr;
+}
+
 template <typename Moves>
 arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind,
                                               const Moves& moves) {
   std::lock_guard one_mover(moving_);
-  // A store that is spilled again and again, as it grows, keeps to one file.
-  std::shared_ptr<Segment> target =
-      kind == SegmentKind::kDisk ? DiskSegment(blocks()) : nullptr;
+  // A store that is spilled again and again, as it grows, keeps to one file, and does not
+  // look at all its blocks again each time.
+  const bool to_disk = kind == SegmentKind::kDisk;
+  std::shared_ptr<Segment> target = to_disk ? DiskSegment() : nullptr;
+  const size_t count = num_blocks();
   int64_t moved = 0;
-  for (size_t i = 0, count = num_blocks(); i < count; ++i) {
+  for (size_t i = to_disk ? num_spilled_ : 0; i < count; ++i) {
     const Block block = this->block(i);
     if (!moves(block)) continue;
     if (target == nullptr) {
@@ -241,6 +244,7 @@ arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind
     blocks_[i].batch = nullptr;
     blocks_[i].references.clear();
   }
+  if (to_disk) num_spilled_ = count;
   return moved;
 }
 

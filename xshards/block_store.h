@@ -98,11 +98,15 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
   template <typename Moves>
   arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind,
                                     const Moves& moves);
+  /// The file that blocks of this store are in, if any is.
+  std::shared_ptr<Segment> DiskSegment() const;
   void Add(Block block);
 
   const StorageEnvironment environment_;
   const bool spillable_;
   std::mutex moving_;  // held while heap blocks are written out; taken before mutex_
+  // Guarded by moving_: the blocks before this one are on disk, or never go there.
+  size_t num_spilled_ = 0;
   mutable std::mutex mutex_;  // guards blocks_, which only grow until the store is done
   std::vector<Block> blocks_;
   std::atomic<size_t> num_on_heap_{0};
