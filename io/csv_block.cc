@@ -2,35 +2,44 @@
 #include "io/csv_block.h"
 
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
+#include <arrow/util/utf8.h>
+
 #include "io/csv_dialect.h"
-#include "io/csv_inference.h"
 #include "io/quoted_names.h"
-#include "io/text_input.h"
 
 namespace xshards::io {
+namespace {
 
-CsvBlockReader::CsvBlockReader(const CsvOptions& options,
-                               std::shared_ptr<arrow::Schema> schema, int num_columns,
+bool IsUtf8(std::string_view text) {
+  return arrow::util::ValidateUTF8(reinterpret_cast<const uint8_t*>(text.data()),
+                                   static_cast<int64_t>(text.size()));
+}
+
+}  // namespace
+
+CsvBlockReader::CsvBlockReader(const CsvOptions& options, CsvSource source,
+                               std::shared_ptr<arrow::Schema> schema,
                                arrow::MemoryPool* pool)
     : options_(options),
-      parse_options_(ToParseOptions(options)),
-      convert_options_(ToConvertOptions(options)),
+      source_(std::move(source)),
       schema_(std::move(schema)),
-      num_columns_(num_columns),
-      pool_(pool) {}
+      values_(options),
+      pool_(pool),
+      rows_(options) {}
 
 arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
-    const CsvOptions& options, const std::vector<std::string>& file_columns,
-    std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool) {
-  std::unique_ptr<CsvBlockReader> reader(new CsvBlockReader(
-      options, std::move(schema), static_cast<int>(file_columns.size()), pool));
-  std::unordered_map<std::string_view, int> indices;
+    const CsvOptions& options, CsvSource source, std::shared_ptr<arrow::Schema> schema,
+    arrow::MemoryPool* pool) {
+  arrow::util::InitializeUTF8();
+  std::unique_ptr<CsvBlockReader> reader(
+      new CsvBlockReader(options, std::move(source), std::move(schema), pool));
+  const auto& file_columns = reader->source_.columns;
+  std::unordered_map<std::string_view, int64_t> indices;
   for (size_t i = 0; i < file_columns.size(); ++i) {
-    indices.emplace(file_columns[i], static_cast<int>(i));
+    indices.emplace(file_columns[i], static_cast<int64_t>(i));
   }
   for (const auto& field : reader->schema_->fields()) {
     const auto found = indices.find(field->name());
@@ -39,127 +48,105 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
                                      QuotedNames(file_columns));
     }
     reader->column_indices_.push_back(found->second);
-    auto converter =
-        arrow::csv::Converter::Make(field->type(), reader->convert_options_, pool);
-    if (!converter.ok()) {
-      return converter.status().WithMessage("Column '", field->name(),
-                                            "': ", converter.status().message());
-    }
-    reader->converters_.push_back(converter.MoveValueUnsafe());
+    const bool guessed =
+        reader->source_.guessed && !options.dtype.contains(field->name());
+    ARROW_ASSIGN_OR_RAISE(
+        auto column, CsvColumn::Make(field->type(), guessed, &reader->values_, pool));
+    reader->columns_.push_back(std::move(column));
   }
   return reader;
 }
 
-std::unique_ptr<arrow::csv::BlockParser> CsvBlockReader::MakeParser(
-    int64_t max_rows) const {
-  const auto limit = std::min<int64_t>(max_rows, std::numeric_limits<int32_t>::max());
-  return std::make_unique<arrow::csv::BlockParser>(pool_, parse_options_, num_columns_,
-                                                   /*first_row=*/-1,
-                                                   static_cast<int32_t>(limit));
+arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
+                                                int64_t position) {
+  block_ = block;
+  position_ = position;
+  next_row_ = 0;
+  const auto num_columns = static_cast<int64_t>(source_.columns.size());
+  rows_.Find(block.mutable_text(), block.buffer->size(), block.is_last, num_columns);
+  if (const auto& row = rows_.too_long(); row.has_value()) {
+    return arrow::Status::Invalid("Expected ", num_columns, " fields in ",
+                                  Place(row->begin), ", saw ", row->num_fields);
+  }
+  if (block.is_last && rows_.in_quotes()) {
+    return arrow::Status::Invalid("Expected quotes to be closed before the end of '",
+                                  source_.path, "'");
+  }
+  if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
+  return std::min(rows_.consumed(), block.buffer->size());
 }
 
-arrow::Status CsvBlockReader::Parse(const CsvText& text, int64_t max_rows,
-                                    arrow::csv::BlockParser* parser,
-                                    int64_t* consumed) const {
-  uint32_t used = 0;
-  if (max_rows > 0) {
-    ARROW_RETURN_NOT_OK(text.is_last ? parser->ParseFinal(text.text, &used)
-                                     : parser->Parse(text.text, &used));
+arrow::Status CsvBlockReader::CheckUtf8() const {
+  if (IsUtf8({rows_.text(), static_cast<size_t>(rows_.consumed())})) {
+    return arrow::Status::OK();
   }
-  *consumed = used;
+  for (int64_t row = 0; row < rows_.num_rows(); ++row) {
+    for (size_t column = 0; column < source_.columns.size(); ++column) {
+      const auto field = rows_.Field(row, static_cast<int64_t>(column));
+      if (field.empty() || IsUtf8(field)) continue;
+      return arrow::Status::Invalid("Expected UTF-8 text in ", Place(field.data()),
+                                    ", column '", source_.columns[column], "'");
+    }
+  }
+  return arrow::Status::Invalid("Expected UTF-8 text in '", source_.path, "'");
+}
+
+arrow::Status CsvBlockReader::Start(int64_t capacity) {
+  rows_in_batch_ = 0;
+  for (const auto& column : columns_) ARROW_RETURN_NOT_OK(column->Start(capacity));
   return arrow::Status::OK();
 }
 
-arrow::Result<CsvBlockReader::Result> CsvBlockReader::Read(const CsvText& text,
-                                                           int64_t max_rows) const {
-  Result result;
-  const auto parser = MakeParser(max_rows);
-  const auto parsed = Parse(text, max_rows, parser.get(), &result.consumed);
-  if (!parsed.ok()) return ExplainParse(text, parser->num_rows(), parsed);
-  arrow::ArrayVector columns;
-  for (size_t i = 0; i < converters_.size(); ++i) {
-    auto column = converters_[i]->Convert(*parser, column_indices_[i]);
-    if (!column.ok()) {
-      return ExplainConvert(text, static_cast<int>(i), parser->num_rows(),
-                            column.status());
-    }
-    columns.push_back(column.MoveValueUnsafe());
+arrow::Status CsvBlockReader::Append(int64_t num_rows) {
+  const int64_t end = next_row_ + num_rows;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t done,
+                          columns_[i]->Append(rows_, column_indices_[i], next_row_, end));
+    if (done != end) return Misfit(i, done);
   }
-  result.batch =
-      arrow::RecordBatch::Make(schema_, parser->num_rows(), std::move(columns));
-  return result;
+  next_row_ = end;
+  rows_in_batch_ += num_rows;
+  return arrow::Status::OK();
 }
 
-std::string CsvBlockReader::Place(const CsvText& text, int64_t row) const {
-  // Reading the rows before the bad one tells where it starts. Anything that goes wrong
-  // on the way only makes the message less exact.
-  std::string place = "'" + *text.path + "'";
-  int64_t consumed = 0;
-  const auto parser = MakeParser(row);
-  if (!Parse(text, row, parser.get(), &consumed).ok()) return place;
-  // Empty lines before the row are not part of it.
-  while (consumed < static_cast<int64_t>(text.text.size()) &&
-         (text.text[static_cast<size_t>(consumed)] == '\n' ||
-          text.text[static_cast<size_t>(consumed)] == '\r')) {
-    ++consumed;
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> CsvBlockReader::Finish() {
+  arrow::ArrayVector arrays;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    auto array = columns_[i]->Finish();
+    if (!array.ok()) {
+      return array.status().WithMessage(
+          "Expected ", schema_->field(static_cast<int>(i))->type()->ToString(), " in '",
+          source_.path, "', column '", schema_->field(static_cast<int>(i))->name(),
+          "': ", array.status().message(), ". dtype asks for this type");
+    }
+    arrays.push_back(array.MoveValueUnsafe());
   }
-  const auto line =
-      LineNumber(*text.path, ToTextFormat(options_), text.position + consumed, pool_);
+  return arrow::RecordBatch::Make(schema_, rows_in_batch_, std::move(arrays));
+}
+
+std::string CsvBlockReader::Place(const char* at) const {
+  std::string place = "'" + source_.path + "'";
+  const auto line = LineNumber(source_.path, ToTextFormat(options_),
+                               position_ + (at - rows_.text()), pool_);
   if (line.ok()) place += ", line " + std::to_string(*line);
   return place;
 }
 
-arrow::Status CsvBlockReader::ExplainParse(const CsvText& text, int64_t row,
-                                           const arrow::Status& status) const {
-  return arrow::Status::Invalid("Expected ", num_columns_, " fields in ",
-                                Place(text, row), ": ", status.message());
-}
-
-arrow::Status CsvBlockReader::ExplainConvert(const CsvText& text, int field,
-                                             int64_t num_rows,
-                                             const arrow::Status& status) const {
-  const auto& converter = converters_[static_cast<size_t>(field)];
-  const int column = column_indices_[static_cast<size_t>(field)];
-  // The first row whose inclusion makes it fail, by bisection: rows before `good`
-  // convert.
-  int64_t good = 0;
-  int64_t bad = num_rows;
-  while (good + 1 < bad) {
-    const int64_t middle = good + (bad - good) / 2;
-    const auto parser = MakeParser(middle);
-    int64_t consumed = 0;
-    ARROW_RETURN_NOT_OK(Parse(text, middle, parser.get(), &consumed));
-    (converter->Convert(*parser, column).ok() ? good : bad) = middle;
-  }
-  const auto parser = MakeParser(bad);
-  int64_t consumed = 0;
-  ARROW_RETURN_NOT_OK(Parse(text, bad, parser.get(), &consumed));
-  std::string value;
-  int64_t row = 0;
-  ARROW_RETURN_NOT_OK(parser->VisitColumn(
-      column, [&](const uint8_t* data, uint32_t size, bool /*quoted*/, bool /*missing*/) {
-        constexpr uint32_t kShown = 100;
-        if (++row == bad) {
-          value.assign(reinterpret_cast<const char*>(data), std::min(size, kShown));
-        }
-        return arrow::Status::OK();
-      }));
-  const auto& name = schema_->field(field)->name();
-  const auto& type = schema_->field(field)->type();
-  if (type->id() == arrow::Type::LARGE_STRING) {
-    return arrow::Status::Invalid("Expected UTF-8 text in ", Place(text, bad - 1),
-                                  ", column '", name, "': ", status.message());
-  }
-  ARROW_ASSIGN_OR_RAISE(const CsvGuess guess,
-                        GuessColumn(*parser, column, convert_options_, pool_));
-  const char* fix = guess == CsvGuess::kFloat64 ? "float64" : "string";
+arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
+  constexpr size_t kShown = 100;
+  const auto text = rows_.Field(row, column_indices_[field]);
+  std::string scratch;
+  const auto value = values_.IsEscaped(text) ? values_.Unescape(text, &scratch) : text;
+  const auto& name = schema_->field(static_cast<int>(field))->name();
+  const bool is_number = values_.Classify(value) == CsvKind::kFloat;
   const char* origin = options_.dtype.contains(name)
                            ? "dtype asks for this type"
                            : "Types are inferred from samples of the files";
   return arrow::Status::Invalid(
-      "Expected ", type->ToString(), " in ", Place(text, bad - 1), ", column '", name,
-      "', got '", value, "'. ", origin, "; to read this column pass dtype={'", name,
-      "': '", fix, "'}");
+      "Expected ", schema_->field(static_cast<int>(field))->type()->ToString(), " in ",
+      Place(text.data()), ", column '", name, "', got '", value.substr(0, kShown), "'. ",
+      origin, "; to read this column pass dtype={'", name, "': '",
+      is_number ? "float64" : "string", "'}");
 }
 
 }  // namespace xshards::io

@@ -4,71 +4,70 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <arrow/csv/converter.h>
-#include <arrow/csv/options.h>
-#include <arrow/csv/parser.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "io/csv_column.h"
 #include "io/csv_options.h"
+#include "io/csv_rows.h"
+#include "io/csv_values.h"
+#include "io/text_input.h"
 
 namespace xshards::io {
 
-/// Whole records of CSV text, and possibly the start of another; where the text comes
-/// from, for error messages.
-struct CsvText {
-  std::string_view text;
-  bool is_last = false;  // the text ends here, even without a line end
-  const std::string* path = nullptr;
-  int64_t position = 0;  // of `text` in the file
+/// What a reader of a split knows of its file.
+struct CsvSource {
+  std::string path;
+  std::vector<std::string> columns;  // all of the file's, in its order
+  bool guessed = false;              // the types that `dtype` does not ask for
 };
 
 /// Turns blocks of text into batches, on the calling thread. Not thread-safe.
 class CsvBlockReader {
  public:
-  /// `file_columns` are all columns of the file, in its order; `schema` those to convert.
+  /// `schema` has the columns to convert.
   static arrow::Result<std::unique_ptr<CsvBlockReader>> Make(
-      const CsvOptions& options, const std::vector<std::string>& file_columns,
-      std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool);
+      const CsvOptions& options, CsvSource source, std::shared_ptr<arrow::Schema> schema,
+      arrow::MemoryPool* pool);
 
-  struct Result {
-    std::shared_ptr<arrow::RecordBatch> batch;
-    int64_t consumed = 0;  // how much of the text was whole records
-  };
+  /// Take the next block, which begins at `position` of the text; says how much of it is
+  /// whole records. All of the last one's must have been read. Invalid names file, line
+  /// and what is wrong with a record.
+  arrow::Result<int64_t> SetBlock(const TextBlocks::Block& block, int64_t position);
+  int64_t rows_in_block() const { return rows_.num_rows() - next_row_; }
 
-  /// Convert the records, at most `max_rows`. Invalid names file, line, column and value
-  /// of what does not fit, and says what to do.
-  arrow::Result<Result> Read(const CsvText& text, int64_t max_rows) const;
+  /// Begin a batch of at most `capacity` rows.
+  arrow::Status Start(int64_t capacity);
+  /// Convert the next rows of the block. Invalid names file, line, column and value of
+  /// what does not fit, and says what to do.
+  arrow::Status Append(int64_t num_rows);
+  int64_t rows_in_batch() const { return rows_in_batch_; }
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
 
  private:
-  CsvBlockReader(const CsvOptions& options, std::shared_ptr<arrow::Schema> schema,
-                 int num_columns, arrow::MemoryPool* pool);
+  CsvBlockReader(const CsvOptions& options, CsvSource source,
+                 std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool);
 
-  // Parse at most `max_rows` records.
-  arrow::Status Parse(const CsvText& text, int64_t max_rows,
-                      arrow::csv::BlockParser* parser, int64_t* consumed) const;
-  std::unique_ptr<arrow::csv::BlockParser> MakeParser(int64_t max_rows) const;
-
-  // Say where parsing or converting failed.
-  arrow::Status ExplainParse(const CsvText& text, int64_t row,
-                             const arrow::Status& status) const;
-  arrow::Status ExplainConvert(const CsvText& text, int field, int64_t num_rows,
-                               const arrow::Status& status) const;
+  arrow::Status CheckUtf8() const;
+  arrow::Status Misfit(size_t field, int64_t row);
   // "'path', line 7"
-  std::string Place(const CsvText& text, int64_t row) const;
+  std::string Place(const char* at) const;
 
   const CsvOptions options_;
-  const arrow::csv::ParseOptions parse_options_;
-  const arrow::csv::ConvertOptions convert_options_;  // the converters refer to it
+  const CsvSource source_;
   const std::shared_ptr<arrow::Schema> schema_;
-  const int num_columns_;
+  const CsvValues values_;
   arrow::MemoryPool* const pool_;
-  std::vector<int> column_indices_;  // for each field of schema_, where it is in the file
-  std::vector<std::shared_ptr<arrow::csv::Converter>> converters_;
+  std::vector<int64_t> column_indices_;  // for each field of schema_, where in the file
+  std::vector<std::unique_ptr<CsvColumn>> columns_;
+  CsvRows rows_;
+  TextBlocks::Block block_;  // what rows_ refers to
+  int64_t position_ = 0;     // of the block
+  int64_t next_row_ = 0;
+  int64_t rows_in_batch_ = 0;
 };
 
 }  // namespace xshards::io

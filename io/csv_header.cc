@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/csv_header.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include <arrow/csv/parser.h>
-
 #include "io/csv_dialect.h"
+#include "io/csv_rows.h"
+#include "io/csv_values.h"
 #include "io/file_system.h"
 #include "io/text_input.h"
 
@@ -21,45 +23,54 @@ struct FirstRow {
   std::vector<std::string> values;  // empty: there is no row
   int64_t begin = 0;
   int64_t end = 0;
+  int64_t next_fields = 0;  // of the row that follows; 0: there is none
 };
 
-// Read the first row of the text, or nothing where the block is too short for it.
-arrow::Result<std::optional<FirstRow>> ParseFirstRow(const TextBlocks::Block& block,
-                                                     const CsvOptions& options) {
-  std::string_view text = block.text();
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (options.skiprows > 0) {
-    const uint8_t* rest = nullptr;
-    const int32_t skipped = arrow::csv::SkipRows(
-        reinterpret_cast<const uint8_t*>(text.data()), static_cast<uint32_t>(text.size()),
-        static_cast<int32_t>(options.skiprows), &rest);
-    if (skipped < options.skiprows) {
-      if (!block.is_last) return std::nullopt;
-      return FirstRow{};
-    }
-    text.remove_prefix(
-        static_cast<size_t>(reinterpret_cast<const char*>(rest) - text.data()));
+// Where the text goes on behind a number of lines; npos where it has fewer.
+size_t SkipLines(std::string_view text, int64_t count) {
+  size_t at = 0;
+  for (; count > 0; --count) {
+    at = text.find_first_of("\r\n", at);
+    if (at == std::string_view::npos) return at;
+    at += text.substr(at).starts_with("\r\n") ? 2 : 1;
   }
-  FirstRow row;
-  row.begin = static_cast<int64_t>(block.text().size() - text.size());
-  arrow::csv::BlockParser parser(ToParseOptions(options), /*num_cols=*/-1,
-                                 /*first_row=*/-1, /*max_num_rows=*/1);
-  if (text.find_first_not_of("\r\n") == std::string_view::npos) {
+  return at;
+}
+
+// Read the first row of the text, or nothing where the block is too short for it and the
+// row behind it.
+std::optional<FirstRow> ParseFirstRow(const TextBlocks::Block& block,
+                                      const CsvOptions& options) {
+  const std::string_view text = block.text();
+  size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const size_t skipped = SkipLines(text.substr(begin), options.skiprows);
+  if (skipped == std::string_view::npos) {
     if (!block.is_last) return std::nullopt;
     return FirstRow{};
   }
-  uint32_t used = 0;
-  const auto parsed =
-      block.is_last ? parser.ParseFinal(text, &used) : parser.Parse(text, &used);
-  // Without a whole row the parser cannot tell the number of columns and fails.
-  if (!block.is_last && (!parsed.ok() || parser.num_rows() == 0)) return std::nullopt;
-  ARROW_RETURN_NOT_OK(parsed);
-  ARROW_RETURN_NOT_OK(parser.VisitLastRow(
-      [&](const uint8_t* data, uint32_t size, bool /*quoted*/, bool /*missing*/) {
-        row.values.emplace_back(reinterpret_cast<const char*>(data), size);
-        return arrow::Status::OK();
-      }));
-  row.end = row.begin + used;
+  begin += skipped;
+  CsvRows rows(options);
+  rows.Find(block.mutable_text() + begin, static_cast<int64_t>(text.size() - begin),
+            block.is_last, /*num_columns=*/0);
+  if (!block.is_last && rows.num_rows() < 2) return std::nullopt;
+  if (rows.num_rows() == 0) return FirstRow{};
+  FirstRow row;
+  const CsvValues values(options);
+  const int64_t num_fields = rows.NumFields(0);
+  for (int64_t column = 0; column < num_fields; ++column) {
+    std::string scratch;
+    const auto field = rows.Field(0, column);
+    row.values.emplace_back(values.IsEscaped(field) ? values.Unescape(field, &scratch)
+                                                    : field);
+  }
+  const auto position = [&](const char* at) {
+    return std::min(static_cast<int64_t>(at - block.mutable_text()),
+                    static_cast<int64_t>(text.size()));
+  };
+  row.begin = position(rows.Field(0, 0).data());
+  const auto last = rows.Field(0, num_fields - 1);
+  row.end = position(last.data() + last.size() + 1);
+  if (rows.num_rows() > 1) row.next_fields = rows.NumFields(1);
   return row;
 }
 
@@ -71,7 +82,7 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
   TextBlocks blocks(std::move(input), kBlockBytes, pool);
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
-    ARROW_ASSIGN_OR_RAISE(auto row, ParseFirstRow(block, options));
+    auto row = ParseFirstRow(block, options);
     if (row.has_value()) return std::move(*row);
   }
 }

@@ -4,12 +4,11 @@
 #include <set>
 #include <utility>
 
-#include <arrow/csv/parser.h>
-
 #include "io/csv_dialect.h"
 #include "io/csv_header.h"
-#include "io/csv_inference.h"
+#include "io/csv_rows.h"
 #include "io/csv_scan.h"
+#include "io/csv_values.h"
 #include "io/file_listing.h"
 #include "io/file_system.h"
 #include "io/quoted_names.h"
@@ -21,7 +20,7 @@
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kSampleBytes = 256LL << 10;
+constexpr int64_t kSampleBytes = 64LL << 10;
 
 std::vector<std::string> Missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
@@ -48,7 +47,7 @@ arrow::Status CheckSameColumns(const std::string& first_path,
 class CsvPlanner {
  public:
   CsvPlanner(const CsvOptions& options, arrow::MemoryPool* pool)
-      : options_(options), convert_options_(ToConvertOptions(options)), pool_(pool) {}
+      : options_(options), values_(options), pool_(pool) {}
 
   arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     scan_.format = "csv";
@@ -92,12 +91,12 @@ class CsvPlanner {
                                          options_.usecols->end());
       std::erase_if(used, [&](const auto& name) { return !wanted.contains(name); });
     }
-    std::map<std::string, CsvGuess> guesses;  // of the columns to infer
+    std::map<std::string, CsvKinds> kinds;  // of the columns to infer
     for (const auto& name : used) {
-      if (!options_.dtype.contains(name)) guesses[name] = CsvGuess::kNoRows;
+      if (!options_.dtype.contains(name)) kinds[name] = 0;
     }
     for (size_t i = 0; i < scan_.splits.size(); ++i) {
-      const auto rows = Sample(scan_.splits[i], &guesses);
+      const auto rows = Sample(scan_.splits[i], &kinds);
       if (!rows.ok()) {
         return WithPath(rows.status(), "Could not infer the types of",
                         scan_.splits[i].path);
@@ -113,7 +112,7 @@ class CsvPlanner {
       if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
         ARROW_ASSIGN_OR_RAISE(type, TypeFromName(asked->second));
       } else {
-        type = TypeOf(guesses[name]);
+        type = TypeOf(kinds[name]);
       }
       fields.push_back(arrow::field(name, std::move(type)));
     }
@@ -121,43 +120,34 @@ class CsvPlanner {
     return arrow::Status::OK();
   }
 
-  // Widen the guesses by the first rows of a split; returns how many these are.
+  // Add the kinds of values in the first rows of a split; returns how many rows these
+  // are.
   arrow::Result<int64_t> Sample(const Split& split,
-                                std::map<std::string, CsvGuess>* guesses) {
+                                std::map<std::string, CsvKinds>* kinds) {
     ARROW_ASSIGN_OR_RAISE(const auto file_columns,
                           GetFileColumns(split.path, scan_.options));
     ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options_),
                                                       split.begin, split.end, pool_));
     TextBlocks blocks(std::move(input), kSampleBytes, pool_);
-    // The parser wants at least one row.
-    const auto max_rows = static_cast<int32_t>(
-        std::clamp<int64_t>(options_.nrows.value_or(1 << 20), 1, 1 << 20));
+    CsvRows rows(options_);
     while (true) {
       ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
-      arrow::csv::BlockParser parser(pool_, ToParseOptions(options_),
-                                     static_cast<int32_t>(file_columns.size()),
-                                     /*first_row=*/-1, max_rows);
-      uint32_t used = 0;
-      // What does not parse is reported, with its place, when it is read.
-      if (!(block.is_last ? parser.ParseFinal(block.text(), &used)
-                          : parser.Parse(block.text(), &used))
-               .ok()) {
-        return 0;
-      }
-      if (parser.num_rows() == 0 && !block.is_last) continue;
+      rows.Find(block.mutable_text(), block.buffer->size(), block.is_last,
+                static_cast<int64_t>(file_columns.size()));
+      if (rows.num_rows() == 0 && !block.is_last && !rows.too_long()) continue;
+      const int64_t num_rows =
+          std::min(rows.num_rows(), options_.nrows.value_or(rows.num_rows()));
       for (size_t i = 0; i < file_columns.size(); ++i) {
-        const auto known = guesses->find(file_columns[i]);
-        if (known == guesses->end()) continue;
-        ARROW_ASSIGN_OR_RAISE(const auto guess, GuessColumn(parser, static_cast<int>(i),
-                                                            convert_options_, pool_));
-        known->second = Widen(known->second, guess);
+        const auto known = kinds->find(file_columns[i]);
+        if (known == kinds->end()) continue;
+        known->second |= values_.KindsOf(rows, static_cast<int64_t>(i), num_rows);
       }
-      return parser.num_rows();
+      return num_rows;
     }
   }
 
   const CsvOptions& options_;
-  const arrow::csv::ConvertOptions convert_options_;
+  const CsvValues values_;
   arrow::MemoryPool* const pool_;
   std::vector<std::string> columns_;  // of the first file
   ScanNode scan_;

@@ -16,46 +16,68 @@ namespace {
 
 constexpr char kFileColumns[] = "file_columns";
 
+// Text and the positions of its fields stay in a core's cache.
+constexpr int64_t kBlockBytes = 256LL << 10;
+constexpr int64_t kRemoteBlockBytes = 4LL << 20;
+
 class CsvSplitStream final : public BatchStream {
  public:
   CsvSplitStream(std::string path, int64_t begin, TextBlocks blocks,
                  std::unique_ptr<CsvBlockReader> reader, int64_t max_rows,
-                 std::shared_ptr<arrow::Schema> schema, FragmentMetrics* metrics)
+                 std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
       : path_(std::move(path)),
         begin_(begin),
         blocks_(std::move(blocks)),
         reader_(std::move(reader)),
         rows_left_(max_rows),
         schema_(std::move(schema)),
-        metrics_(metrics) {}
+        context_(context) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    while (!at_end_ && rows_left_ > 0) {
-      auto block = blocks_.Next();
-      if (!block.ok()) return WithPath(block.status(), "Could not read", path_);
-      ARROW_RETURN_NOT_OK(CountBytes());
-      at_end_ = block->is_last;
-      ARROW_ASSIGN_OR_RAISE(auto read,
-                            reader_->Read({.text = block->text(),
-                                           .is_last = block->is_last,
-                                           .path = &path_,
-                                           .position = begin_ + blocks_.position()},
-                                          rows_left_));
-      blocks_.Consume(read.consumed);
-      rows_left_ -= read.batch->num_rows();
-      if (read.batch->num_rows() > 0) return read.batch;
+    int64_t capacity = 0;  // of the batch, once it has begun
+    while (rows_left_ > 0) {
+      if (reader_->rows_in_block() == 0) {
+        if (at_end_) break;
+        ARROW_RETURN_NOT_OK(NextBlock());
+        continue;
+      }
+      if (capacity == 0) {
+        capacity = BatchRows();
+        ARROW_RETURN_NOT_OK(reader_->Start(capacity));
+      }
+      const int64_t num_rows = std::min(
+          {reader_->rows_in_block(), capacity - reader_->rows_in_batch(), rows_left_});
+      ARROW_RETURN_NOT_OK(reader_->Append(num_rows));
+      rows_left_ -= num_rows;
+      if (reader_->rows_in_batch() == capacity) break;
     }
-    return nullptr;
+    return capacity == 0 ? nullptr : reader_->Finish();
   }
 
  private:
-  arrow::Status CountBytes() {
+  arrow::Status NextBlock() {
+    ARROW_RETURN_NOT_OK(context_.stop.Poll());
+    auto block = blocks_.Next();
+    if (!block.ok()) return WithPath(block.status(), "Could not read", path_);
     ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, blocks_.BytesRead());
-    metrics_->bytes_read += bytes_read - counted_;
+    context_.metrics->bytes_read += bytes_read - counted_;
     counted_ = bytes_read;
+    ARROW_ASSIGN_OR_RAISE(const int64_t consumed,
+                          reader_->SetBlock(*block, begin_ + blocks_.position()));
+    blocks_.Consume(consumed);
+    at_end_ = block->is_last && consumed == block->buffer->size();
+    if (reader_->rows_in_block() > 0) {
+      row_bytes_ = std::max<int64_t>(1, consumed / reader_->rows_in_block());
+    }
     return arrow::Status::OK();
+  }
+
+  // How many rows make a batch of the size wanted, or are left.
+  int64_t BatchRows() const {
+    if (at_end_) return std::min(reader_->rows_in_block(), rows_left_);
+    return std::min(std::max(context_.batch_bytes / row_bytes_, int64_t{1}), rows_left_);
   }
 
   const std::string path_;
@@ -64,8 +86,9 @@ class CsvSplitStream final : public BatchStream {
   const std::unique_ptr<CsvBlockReader> reader_;
   int64_t rows_left_;
   const std::shared_ptr<arrow::Schema> schema_;
-  FragmentMetrics* const metrics_;
+  OperatorContext& context_;
   int64_t counted_ = 0;  // bytes already in the metrics
+  int64_t row_bytes_ = 1;
   bool at_end_ = false;
 };
 
@@ -73,18 +96,22 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  ARROW_ASSIGN_OR_RAISE(const auto columns, GetFileColumns(split.path, scan.options));
+  CsvSource source{.path = split.path};
+  ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(split.path, ToTextFormat(options), split.begin,
                                         split.end, context.pool));
-  ARROW_ASSIGN_OR_RAISE(auto reader,
-                        CsvBlockReader::Make(options, columns, schema, context.pool));
+  ARROW_ASSIGN_OR_RAISE(auto reader, CsvBlockReader::Make(options, std::move(source),
+                                                          schema, context.pool));
+  // Little at first where only some rows are wanted.
+  const bool is_short = scan.limit.value_or(kBlockBytes) < 1000;
+  const int64_t block_bytes = is_short              ? kBlockBytes / 4
+                              : IsLocal(split.path) ? kBlockBytes
+                                                    : kRemoteBlockBytes;
   return std::make_unique<CsvSplitStream>(
-      split.path, split.begin,
-      TextBlocks(std::move(input), TextBlockBytes(context.batch_bytes, scan.limit),
-                 context.pool),
+      split.path, split.begin, TextBlocks(std::move(input), block_bytes, context.pool),
       std::move(reader), scan.limit.value_or(std::numeric_limits<int64_t>::max()), schema,
-      context.metrics);
+      context);
 }
 
 }  // namespace

@@ -97,17 +97,22 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
     return arrow::Status::Invalid("Expected records of less than 1 GB; the one at byte ",
                                   position(), " is longer, or its quotes do not match");
   }
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> next,
-                        arrow::AllocateBuffer(left + block_bytes_, pool_));
-  uint8_t* const data = next->mutable_data();
+  const int64_t size = left + block_bytes_;
+  if (spare_ == nullptr || spare_.use_count() > 1 ||
+      spare_->size() < size + 2 * kTextPadding) {
+    ARROW_ASSIGN_OR_RAISE(spare_, arrow::AllocateBuffer(size + 2 * kTextPadding, pool_));
+  }
+  std::shared_ptr<arrow::Buffer> next = std::move(spare_);
+  std::memset(next->mutable_data(), 0, kTextPadding);
+  uint8_t* const data = next->mutable_data() + kTextPadding;
   if (left > 0) {
     std::memcpy(data, current_->data() + consumed_, static_cast<size_t>(left));
   }
   int64_t filled = left;
   bool is_last = false;
-  while (filled < next->size()) {
+  while (filled < size) {
     ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                          input_.text->Read(next->size() - filled, data + filled));
+                          input_.text->Read(size - filled, data + filled));
     if (got == 0) {
       is_last = true;
       break;
@@ -116,8 +121,14 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   }
   position_ += consumed_;
   consumed_ = 0;
-  current_ = arrow::SliceBuffer(std::move(next), 0, filled);
+  std::memset(data + filled, 0, kTextPadding);
+  current_ = arrow::SliceMutableBuffer(next, kTextPadding, filled);
+  spare_ = std::exchange(memory_, std::move(next));
   return Block{.buffer = current_, .is_last = is_last};
+}
+
+bool IsLocal(const std::string& path) {
+  return !IsUri(path) || path.starts_with("file:");
 }
 
 int64_t TextBlockBytes(int64_t batch_bytes, std::optional<int64_t> limit) {

@@ -41,6 +41,8 @@ struct TextInput {
                                        arrow::MemoryPool* pool);
 };
 
+inline constexpr int64_t kTextPadding = 64;
+
 /// Cuts a stream into blocks: what the last block left over, followed by new bytes.
 /// Memory is bounded by the block size, or by twice the longest record.
 class TextBlocks {
@@ -52,10 +54,14 @@ class TextBlocks {
     std::shared_ptr<arrow::Buffer> buffer;
     bool is_last = false;
     std::string_view text() const { return std::string_view(*buffer); }
+    /// For readers that write to the padding.
+    char* mutable_text() const { return reinterpret_cast<char*>(buffer->mutable_data()); }
   };
 
   /// The next block. Where nothing of the last one was consumed it grows. May be empty
-  /// when it is the last. Invalid where a record is longer than a gigabyte.
+  /// when it is the last. Invalid where a record is longer than a gigabyte. There are
+  /// kTextPadding bytes in front of a block and behind it that may be read. Its memory is
+  /// used again for the block after the next one, unless someone holds it.
   arrow::Result<Block> Next();
   /// Say how much of the block was used; the rest comes again in the next one.
   void Consume(int64_t num_bytes) { consumed_ = num_bytes; }
@@ -70,9 +76,14 @@ class TextBlocks {
   int64_t block_bytes_;
   arrow::MemoryPool* pool_;
   std::shared_ptr<arrow::Buffer> current_;
-  int64_t consumed_ = 0;  // of current_
-  int64_t position_ = 0;  // of the start of current_
+  std::shared_ptr<arrow::Buffer> memory_;  // what current_ is a part of
+  std::shared_ptr<arrow::Buffer> spare_;   // what the block before was a part of
+  int64_t consumed_ = 0;                   // of current_
+  int64_t position_ = 0;                   // of the start of current_
 };
+
+/// Whether reading a file in small pieces costs no more than in large ones.
+bool IsLocal(const std::string& path);
 
 /// How much text to read at a time for batches of about `batch_bytes`; little at first
 /// where only some rows are wanted.

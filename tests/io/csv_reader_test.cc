@@ -170,6 +170,71 @@ TEST_F(CsvReader, FillsShortRowsAndRefusesLongOnes) {
   EXPECT_FAILS(Invalid, "test.csv", error);
 }
 
+TEST_F(CsvReader, FillsManyShortRowsOfManyColumns) {
+  constexpr int kColumns = 3000;
+  constexpr int kRows = 1500;
+  std::string text = "c0";
+  for (int i = 1; i < kColumns; ++i) text += ",c" + std::to_string(i);
+  text += '\n';
+  for (int i = 0; i < kRows; ++i) text += std::to_string(i) + ",x\n";
+  const auto table = Read(text, {.usecols = {{"c0", "c1", "c2999"}}});
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->num_rows(), kRows);
+  EXPECT_EQ(table->GetColumnByName("c1")->null_count(), 0);
+  EXPECT_EQ(table->GetColumnByName("c2999")->null_count(), kRows);
+  EXPECT_EQ(table->GetColumnByName("c0")->GetScalar(kRows - 1).ValueOrDie()->ToString(),
+            std::to_string(kRows - 1));
+}
+
+TEST_F(CsvReader, LeavesOutLinesOfBlanks) {
+  const auto table = Read("\n  \na,b\n1,2\n \t\n\n3,4\n  ");
+  EXPECT_EQ(Text(*table, "a"), "[1,3]");
+  EXPECT_EQ(Text(*table, "b"), "[2,4]");
+  EXPECT_EQ(Text(*Read("a\n1\n  \n\"\"\n3\n"), "a"), "[1,null,3]");
+}
+
+TEST_F(CsvReader, EndsLinesAtCarriageReturns) {
+  EXPECT_EQ(Text(*Read("a,b\r1,2\r\r\n3,\"x\ry\"\r"), "b"), "[2,x\ry]");
+}
+
+TEST_F(CsvReader, ReadsNumbersAndTruthsAsPandasDoes) {
+  const auto table =
+      Read("i,f,b,q\n+1,1.,tRUE,\"12\"\n 2,.5,False,\"-3\"\n-3\t,1e3,,\"\"\n");
+  EXPECT_EQ(Text(*table, "i"), "[1,2,-3]");
+  EXPECT_EQ(Text(*table, "f"), "[1,0.5,1000]");
+  EXPECT_EQ(Text(*table, "b"), "[true,false,null]");
+  EXPECT_EQ(Text(*table, "q"), "[12,-3,null]");
+  const auto missing = Read("i,f\n1,999.0\n999,1.5\n", {.na_values = {"999"}});
+  EXPECT_EQ(Text(*missing, "i"), "[1,null]");
+  EXPECT_EQ(Text(*missing, "f"), "[null,1.5]");
+}
+
+TEST_F(CsvReader, ReadsBatchesOfManyBlocks) {
+  std::string text = "id,name,half\n";
+  constexpr int kRows = 200000;
+  for (int i = 0; i < kRows; ++i) {
+    const auto id = std::to_string(i);
+    text += id + (i % 7 == 0 ? ",\"n\"\"" + id + "\n\"," : ",n" + id + ",") +
+            (i % 5 == 0 ? "" : std::to_string(i / 2) + (i % 2 == 0 ? ".0" : ".5")) + "\n";
+  }
+  const auto table = Read(text, {.split = {.num_partitions = 3}});
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->num_rows(), kRows);
+  for (int i = 0; i < kRows; i += 997) {
+    const auto value = [&](const char* name) {
+      return table->GetColumnByName(name)->GetScalar(i).ValueOrDie();
+    };
+    const auto id = std::to_string(i);
+    EXPECT_EQ(value("id")->ToString(), id);
+    EXPECT_EQ(value("name")->ToString(), i % 7 == 0 ? "n\"" + id + "\n" : "n" + id);
+    EXPECT_EQ(value("half")->is_valid, i % 5 != 0);
+    if (i % 5 != 0) {
+      EXPECT_TRUE(value("half")->Equals(arrow::DoubleScalar(i / 2.0))) << i;
+    }
+  }
+  EXPECT_EQ(table->GetColumnByName("half")->null_count(), kRows / 5);
+}
+
 TEST_F(CsvReader, KnowsMissingValuesInTextAndQuotes) {
   const auto table = Read("a,b\nNone,\"NA\"\nx,\"\"\n-,?\n", {.na_values = {"-"}});
   EXPECT_EQ(Text(*table, "a"), "[null,x,null]");

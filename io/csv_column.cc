@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv_column.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <arrow/buffer.h>
+#include <arrow/compute/cast.h>
+#include <arrow/util/bit_util.h>
+
+#include "io/csv_numbers.h"
+
+namespace xshards::io {
+namespace {
+
+/// Which values of an array there are; costs nothing until one is missing.
+class Validity {
+ public:
+  void Start(int64_t capacity) {
+    capacity_ = capacity;
+    num_missing_ = 0;
+    bits_.reset();
+  }
+  arrow::Status SetMissing(int64_t at, arrow::MemoryPool* pool) {
+    if (bits_ == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(
+          bits_, arrow::AllocateBuffer(arrow::bit_util::BytesForBits(capacity_), pool));
+      std::memset(bits_->mutable_data(), 0xFF, static_cast<size_t>(bits_->size()));
+    }
+    arrow::bit_util::ClearBit(bits_->mutable_data(), at);
+    ++num_missing_;
+    return arrow::Status::OK();
+  }
+  int64_t num_missing() const { return num_missing_; }
+  std::shared_ptr<arrow::Buffer> Finish() { return std::move(bits_); }
+
+ private:
+  int64_t capacity_ = 0;
+  int64_t num_missing_ = 0;
+  std::shared_ptr<arrow::Buffer> bits_;
+};
+
+// How numbers of a type are read: Quick takes what is common, in place; Slow the rest.
+
+struct Int64Text {
+  using Value = int64_t;
+  static bool Quick(const char* begin, const char* end, int64_t* value) {
+    return QuickInteger(begin, end, value);
+  }
+  static bool Slow(std::string_view text, bool /*guessed*/, int64_t* value) {
+    uint64_t bits = 0;
+    if (ReadInteger(text, &bits) != IntegerText::kInt64) return false;
+    *value = static_cast<int64_t>(bits);
+    return true;
+  }
+  static constexpr bool kGuessTakesMissing = true;
+};
+
+struct UInt64Text {
+  using Value = uint64_t;
+  static bool Quick(const char* begin, const char* end, uint64_t* value) {
+    int64_t integer = 0;
+    if (!QuickInteger(begin, end, &integer) || integer < 0) return false;
+    *value = static_cast<uint64_t>(integer);
+    return true;
+  }
+  static bool Slow(std::string_view text, bool /*guessed*/, uint64_t* value) {
+    const IntegerText read = ReadInteger(text, value);
+    return read == IntegerText::kUInt64 ||
+           (read == IntegerText::kInt64 && static_cast<int64_t>(*value) >= 0);
+  }
+  static constexpr bool kGuessTakesMissing = false;
+};
+
+struct Float64Text {
+  using Value = double;
+  static bool Quick(const char* begin, const char* end, double* value) {
+    return QuickFloat(begin, end, value);
+  }
+  static bool Slow(std::string_view text, bool guessed, double* value) {
+    if (guessed) {
+      uint64_t bits = 0;
+      const IntegerText integer = ReadInteger(text, &bits);
+      if (integer == IntegerText::kUInt64 || integer == IntegerText::kHuge) return false;
+    }
+    return ReadFloat(text, value);
+  }
+  static constexpr bool kGuessTakesMissing = true;
+};
+
+template <typename Text>
+class NumberColumn final : public CsvColumn {
+ public:
+  using Value = typename Text::Value;
+
+  NumberColumn(std::shared_ptr<arrow::DataType> type, bool guessed,
+               const CsvValues* values, arrow::MemoryPool* pool)
+      : type_(std::move(type)), guessed_(guessed), values_(values), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override {
+    size_ = 0;
+    validity_.Start(capacity);
+    return arrow::AllocateResizableBuffer(capacity * static_cast<int64_t>(sizeof(Value)),
+                                          pool_)
+        .Value(&data_);
+  }
+
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    auto* out = reinterpret_cast<Value*>(data_->mutable_data()) + size_;
+    const char* const text = rows.text();
+    const uint32_t* const ends = rows.ends() + column;
+    const uint32_t* const firsts = rows.firsts();
+    const bool quick = !values_->missing().hide_values();
+    for (int64_t row = from; row < to; ++row, ++out) {
+      const uint32_t* const end = ends + firsts[row];
+      const uint32_t begin = end[-1] + 1;
+      if (begin != *end && quick && Text::Quick(text + begin, text + *end, out)) {
+        continue;
+      }
+      ARROW_ASSIGN_OR_RAISE(const bool fits, AppendSlow({text + begin, *end - begin},
+                                                        size_ + (row - from), out));
+      if (!fits) return row;
+    }
+    size_ += to - from;
+    return to;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    ARROW_RETURN_NOT_OK(data_->Resize(size_ * static_cast<int64_t>(sizeof(Value))));
+    const int64_t num_missing = validity_.num_missing();
+    return arrow::MakeArray(arrow::ArrayData::Make(
+        type_, size_, {validity_.Finish(), std::move(data_)}, num_missing));
+  }
+
+ private:
+  arrow::Result<bool> AppendSlow(std::string_view field, int64_t at, Value* out) {
+    std::string_view value = field;
+    if (values_->IsEscaped(field)) value = values_->Unescape(field, &scratch_);
+    if (values_->missing().Contains(value)) {
+      if (guessed_ && !Text::kGuessTakesMissing) return false;
+      *out = Value{};
+      ARROW_RETURN_NOT_OK(validity_.SetMissing(at, pool_));
+      return true;
+    }
+    if (!Text::Slow(value, guessed_, out)) return false;
+    if (values_->missing().hide_values() && std::is_same_v<Value, double> &&
+        values_->missing().ContainsNumber(static_cast<double>(*out))) {
+      ARROW_RETURN_NOT_OK(validity_.SetMissing(at, pool_));
+    }
+    return true;
+  }
+
+  const std::shared_ptr<arrow::DataType> type_;
+  const bool guessed_;
+  const CsvValues* const values_;
+  arrow::MemoryPool* const pool_;
+  std::shared_ptr<arrow::ResizableBuffer> data_;
+  Validity validity_;
+  int64_t size_ = 0;
+  std::string scratch_;
+};
+
+class BoolColumn final : public CsvColumn {
+ public:
+  BoolColumn(const CsvValues* values, arrow::MemoryPool* pool)
+      : values_(values), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override {
+    size_ = 0;
+    validity_.Start(capacity);
+    return arrow::AllocateEmptyBitmap(capacity, pool_).Value(&data_);
+  }
+
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    for (int64_t row = from; row < to; ++row, ++size_) {
+      std::string_view value = rows.Field(row, column);
+      if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
+      if (values_->missing().Contains(value)) {
+        ARROW_RETURN_NOT_OK(validity_.SetMissing(size_, pool_));
+      } else if (const auto truth = values_->ReadBool(value); truth.has_value()) {
+        arrow::bit_util::SetBitTo(data_->mutable_data(), size_, *truth);
+      } else {
+        return row;
+      }
+    }
+    return to;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    const int64_t num_missing = validity_.num_missing();
+    return arrow::MakeArray(arrow::ArrayData::Make(
+        arrow::boolean(), size_, {validity_.Finish(), std::move(data_)}, num_missing));
+  }
+
+ private:
+  const CsvValues* const values_;
+  arrow::MemoryPool* const pool_;
+  std::shared_ptr<arrow::Buffer> data_;
+  Validity validity_;
+  int64_t size_ = 0;
+  std::string scratch_;
+};
+
+class TextColumn final : public CsvColumn {
+ public:
+  TextColumn(std::shared_ptr<arrow::DataType> type, const CsvValues* values,
+             arrow::MemoryPool* pool)
+      : type_(std::move(type)), values_(values), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override {
+    size_ = 0;
+    num_bytes_ = 0;
+    validity_.Start(capacity);
+    ARROW_ASSIGN_OR_RAISE(
+        offsets_, arrow::AllocateResizableBuffer(
+                      (capacity + 1) * static_cast<int64_t>(sizeof(int64_t)), pool_));
+    reinterpret_cast<int64_t*>(offsets_->mutable_data())[0] = 0;
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    ARROW_RETURN_NOT_OK(Reserve(rows.consumed()));
+    auto* offsets = reinterpret_cast<int64_t*>(offsets_->mutable_data()) + size_ + 1;
+    char* const begin = reinterpret_cast<char*>(text_->mutable_data());
+    char* out = begin + num_bytes_;
+    const MissingValues& missing = values_->missing();
+    for (int64_t row = from; row < to; ++row, ++offsets) {
+      std::string_view value = rows.Field(row, column);
+      if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
+      if (missing.Contains(value)) {
+        ARROW_RETURN_NOT_OK(validity_.SetMissing(size_ + (row - from), pool_));
+      } else {
+        // There is room behind both, so that short values are one move.
+        if (value.size() <= kMove && value.data() != scratch_.data()) {
+          std::memcpy(out, value.data(), kMove);
+        } else {
+          std::memcpy(out, value.data(), value.size());
+        }
+        out += value.size();
+      }
+      *offsets = out - begin;
+    }
+    size_ += to - from;
+    num_bytes_ = out - begin;
+    return to;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    ARROW_RETURN_NOT_OK(
+        offsets_->Resize((size_ + 1) * static_cast<int64_t>(sizeof(int64_t))));
+    // The text was gathered in memory that stays in the cache from batch to batch.
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> text,
+                          arrow::AllocateBuffer(num_bytes_, pool_));
+    if (num_bytes_ > 0) {
+      std::memcpy(text->mutable_data(), text_->data(), static_cast<size_t>(num_bytes_));
+    }
+    const int64_t num_missing = validity_.num_missing();
+    return arrow::MakeArray(arrow::ArrayData::Make(
+        type_, size_, {validity_.Finish(), std::move(offsets_), std::move(text)},
+        num_missing));
+  }
+
+ private:
+  static constexpr size_t kMove = 32;
+
+  arrow::Status Reserve(int64_t num_bytes) {
+    const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kMove);
+    if (text_ == nullptr) {
+      return arrow::AllocateResizableBuffer(needed, pool_).Value(&text_);
+    }
+    if (text_->size() >= needed) return arrow::Status::OK();
+    return text_->Resize(std::max(needed, 2 * text_->size()), /*shrink_to_fit=*/false);
+  }
+
+  const std::shared_ptr<arrow::DataType> type_;
+  const CsvValues* const values_;
+  arrow::MemoryPool* const pool_;
+  std::shared_ptr<arrow::ResizableBuffer> offsets_;
+  std::shared_ptr<arrow::ResizableBuffer> text_;
+  Validity validity_;
+  int64_t size_ = 0;
+  int64_t num_bytes_ = 0;
+  std::string scratch_;
+};
+
+/// A type that is read as another one and then cast.
+class CastColumn final : public CsvColumn {
+ public:
+  CastColumn(std::unique_ptr<CsvColumn> source, std::shared_ptr<arrow::DataType> type,
+             arrow::MemoryPool* pool)
+      : source_(std::move(source)), type_(std::move(type)), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override { return source_->Start(capacity); }
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    return source_->Append(rows, column, from, to);
+  }
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    ARROW_ASSIGN_OR_RAISE(const auto values, source_->Finish());
+    arrow::compute::ExecContext context(pool_);
+    context.set_use_threads(false);
+    const bool is_float = type_->id() == arrow::Type::FLOAT;
+    return arrow::compute::Cast(*values, type_,
+                                is_float ? arrow::compute::CastOptions::Unsafe()
+                                         : arrow::compute::CastOptions::Safe(),
+                                &context);
+  }
+
+ private:
+  const std::unique_ptr<CsvColumn> source_;
+  const std::shared_ptr<arrow::DataType> type_;
+  arrow::MemoryPool* const pool_;
+};
+
+// The type that a type is read as.
+std::shared_ptr<arrow::DataType> ReadAs(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::FLOAT) return arrow::float64();
+  if (arrow::is_signed_integer(type.id())) return arrow::int64();
+  if (arrow::is_unsigned_integer(type.id())) return arrow::uint64();
+  return arrow::large_utf8();
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<CsvColumn>> CsvColumn::Make(
+    const std::shared_ptr<arrow::DataType>& type, bool guessed, const CsvValues* values,
+    arrow::MemoryPool* pool) {
+  switch (type->id()) {
+    case arrow::Type::BOOL:
+      return std::make_unique<BoolColumn>(values, pool);
+    case arrow::Type::INT64:
+      return std::make_unique<NumberColumn<Int64Text>>(type, guessed, values, pool);
+    case arrow::Type::UINT64:
+      return std::make_unique<NumberColumn<UInt64Text>>(type, guessed, values, pool);
+    case arrow::Type::DOUBLE:
+      return std::make_unique<NumberColumn<Float64Text>>(type, guessed, values, pool);
+    case arrow::Type::LARGE_STRING:
+    case arrow::Type::LARGE_BINARY:
+      return std::make_unique<TextColumn>(type, values, pool);
+    default:
+      break;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto source, Make(ReadAs(*type), guessed, values, pool));
+  return std::make_unique<CastColumn>(std::move(source), type, pool);
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "io/csv_options.h"
+#include "io/csv_structure.h"
+
+namespace xshards::io {
+
+/// The fields of the whole records in a piece of text. Reused from piece to piece.
+class CsvRows {
+ public:
+  explicit CsvRows(const CsvOptions& options);
+
+  /// Find the fields. `text` begins at the start of a record and has kNumberPadding bytes
+  /// in front and kCsvPadding behind, the first of which is written to where a last
+  /// record, `is_last`, has no line end. Lines of blanks only are left out. Records with
+  /// fewer than `num_columns` fields are filled up with empty ones; 0 takes them as they
+  /// are. Stops early where that would take too much memory.
+  void Find(char* text, int64_t size, bool is_last, int64_t num_columns);
+
+  int64_t num_rows() const { return static_cast<int64_t>(firsts_.size()); }
+  /// How much of the text is whole records, blank lines included.
+  int64_t consumed() const { return consumed_; }
+  bool is_ascii() const { return found_.is_ascii; }
+  /// Whether the text ends inside quotes.
+  bool in_quotes() const { return found_.in_quotes; }
+  struct LongRow {
+    const char* begin = nullptr;
+    int64_t num_fields = 0;
+  };
+  /// The first record with more than `num_columns` fields; the rows end before it.
+  const std::optional<LongRow>& too_long() const { return too_long_; }
+
+  const char* text() const { return text_; }
+  /// For loops over a column: its field of a row ends at `ends()[firsts()[row] +
+  /// column]`, and begins behind the end that precedes that one.
+  const uint32_t* ends() const { return ends_.data() + 1; }
+  const uint32_t* firsts() const { return firsts_.data(); }
+
+  std::string_view Field(int64_t row, int64_t column) const {
+    const uint32_t* end = ends() + firsts_[static_cast<size_t>(row)] + column;
+    const uint32_t begin = end[-1] + 1;
+    return {text_ + begin, *end - begin};
+  }
+  /// Only where rows are taken as they are.
+  int64_t NumFields(int64_t row) const { return num_fields_[static_cast<size_t>(row)]; }
+
+ private:
+  void GatherRows(int64_t num_columns);
+  // Copy a short record to `filled` with empty fields behind it; returns where.
+  uint32_t FillUp(uint32_t first, int64_t num_fields, int64_t num_columns,
+                  size_t* filled);
+
+  const CsvMarks marks_;
+  const std::optional<char> escape_;
+  const bool ignores_extra_;
+  const FindCsvFields find_;
+  const char* text_ = nullptr;
+  std::vector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
+  std::vector<uint32_t> last_fields_;
+  std::vector<uint32_t> firsts_;
+  std::vector<int64_t> num_fields_;
+  CsvFieldEnds found_;
+  int64_t consumed_ = 0;
+  std::optional<LongRow> too_long_;
+};
+
+}  // namespace xshards::io

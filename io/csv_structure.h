@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Included by files that are compiled for newer processors than the rest: it must bring
+// in no inline function, for the linker might keep the newer processor's copy of it.
+#include <cstdint>
+
+namespace xshards::io {
+
+/// The bytes that give CSV text its structure.
+struct CsvMarks {
+  uint8_t sep = ',';
+  uint8_t quote = '"';
+  bool has_quote = true;  // false: quotes are ordinary characters
+};
+
+/// How many bytes behind the text (any value) the scan may read.
+inline constexpr int64_t kCsvPadding = 64;
+
+/// Where the fields of a text end. Both arrays have room for as many entries as the text
+/// has bytes, and kCsvPadding more.
+struct CsvFieldEnds {
+  uint32_t* ends = nullptr;         // separators and line ends outside quotes, ascending
+  uint32_t* last_fields = nullptr;  // of each line, which of `ends` its line end is
+  int64_t num_ends = 0;
+  int64_t num_lines = 0;
+  bool in_quotes = false;  // the text ends inside quotes
+  bool is_ascii = true;
+};
+
+/// Find the fields of a text that begins at the start of a record. A line feed or a
+/// carriage return ends a line, so that of the two together the second ends an empty
+/// line. A quote opens a field only at its start; inside, two quotes stand for one, and
+/// what follows the closing quote belongs to the field up to the next separator.
+using FindCsvFields = void (*)(const uint8_t* text, int64_t size, CsvMarks marks,
+                               CsvFieldEnds* out);
+
+enum class CsvTarget : int32_t { kBaseline, kAvx2, kAvx512 };
+
+/// Whether this machine can run a target's scan.
+bool IsSupported(CsvTarget target);
+/// The scan of a supported target.
+FindCsvFields CsvFieldFinder(CsvTarget target);
+/// The scan of the newest target that this machine supports.
+FindCsvFields CsvFieldFinder();
+
+/// The same, byte by byte, for text where `escape` takes its meaning from the character
+/// that follows.
+void FindEscapedCsvFields(const uint8_t* text, int64_t size, CsvMarks marks,
+                          uint8_t escape, CsvFieldEnds* out);
+
+}  // namespace xshards::io

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/type.h>
+
+#include "io/csv_options.h"
+#include "io/csv_rows.h"
+
+namespace xshards::io {
+
+/// The texts that stand for a missing value.
+class MissingValues {
+ public:
+  explicit MissingValues(const CsvOptions& options);
+
+  bool Contains(std::string_view value) const {
+    // First bytes and lengths rule out nearly everything.
+    const uint64_t lengths =
+        value.empty() ? 0 : lengths_[static_cast<uint8_t>(value.front())];
+    if (value.empty()) return has_empty_;
+    return (lengths >> std::min<size_t>(value.size(), 63) & 1) != 0 && Find(value);
+  }
+  /// Whether some could also be read as a value: they must be looked for first.
+  bool hide_values() const { return hide_values_; }
+  /// Whether a number equals one that is missing, however it is written.
+  bool ContainsNumber(double value) const { return numbers_.contains(value); }
+
+ private:
+  bool Find(std::string_view value) const { return values_.contains(value); }
+
+  std::set<std::string, std::less<>> values_;
+  std::set<double> numbers_;
+  std::array<uint64_t, 256> lengths_{};  // of values by first byte, one bit each
+  bool has_empty_ = false;
+  bool hide_values_ = false;
+};
+
+/// What a field is to pandas.read_csv; of a column, which kinds were seen.
+enum class CsvKind : uint8_t {
+  kMissing = 1,
+  kBool = 2,
+  kNegative = 4,   // int64
+  kInteger = 8,    // int64
+  kUnsigned = 16,  // too large for int64
+  kHuge = 32,      // too large for uint64
+  kFloat = 64,
+  kText = 128,
+};
+using CsvKinds = uint8_t;
+
+/// How the text of fields becomes values.
+class CsvValues {
+ public:
+  explicit CsvValues(const CsvOptions& options);
+
+  const MissingValues& missing() const { return missing_; }
+  /// Whether the field must be rewritten by Unescape before it means anything.
+  bool IsEscaped(std::string_view field) const {
+    return escape_.has_value() ? !field.empty() : field.starts_with(quote_);
+  }
+  /// The value of a quoted or escaped field; `scratch` may hold it.
+  std::string_view Unescape(std::string_view field, std::string* scratch) const;
+  std::optional<bool> ReadBool(std::string_view value) const;
+  CsvKind Classify(std::string_view value) const;
+  /// The kinds of the first rows of a column.
+  CsvKinds KindsOf(const CsvRows& rows, int64_t column, int64_t num_rows) const;
+
+ private:
+  const MissingValues missing_;
+  const char quote_;  // NUL, with has_quote_ unset, where there is none
+  const std::optional<char> escape_;
+  const bool has_quote_;
+};
+
+/// The type of a column, as pandas gives it to all of its values: see README.md.
+std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds);
+/// Whether more values could make the type of these kinds a narrower one.
+bool IsProvisionalText(CsvKinds kinds);
+
+}  // namespace xshards::io
