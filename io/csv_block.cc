@@ -9,6 +9,7 @@
 
 #include "io/csv_dialect.h"
 #include "io/quoted_names.h"
+#include "xshards/guessed_types.h"
 
 namespace xshards::io {
 namespace {
@@ -133,15 +134,16 @@ std::string CsvBlockReader::Place(const char* at) const {
 }
 
 arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
+  const auto& name = schema_->field(static_cast<int>(field))->name();
+  const bool asked = options_.dtype.contains(name);
+  if (source_.guessed && !asked) return xshards::Misfit(source_.path, name);
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
   std::string scratch;
   const auto value = values_.IsEscaped(text) ? values_.Unescape(text, &scratch) : text;
-  const auto& name = schema_->field(static_cast<int>(field))->name();
   const bool is_number = values_.Classify(value) == CsvKind::kFloat;
-  const char* origin = options_.dtype.contains(name)
-                           ? "dtype asks for this type"
-                           : "Types are inferred from samples of the files";
+  const char* origin =
+      asked ? "dtype asks for this type" : "All values fitted when the types were found";
   return arrow::Status::Invalid(
       "Expected ", schema_->field(static_cast<int>(field))->type()->ToString(), " in ",
       Place(text.data()), ", column '", name, "', got '", value.substr(0, kShown), "'. ",

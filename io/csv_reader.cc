@@ -8,6 +8,7 @@
 #include "io/csv_header.h"
 #include "io/csv_rows.h"
 #include "io/csv_scan.h"
+#include "io/csv_types.h"
 #include "io/csv_values.h"
 #include "io/file_listing.h"
 #include "io/file_system.h"
@@ -106,6 +107,9 @@ class CsvPlanner {
         scan_.splits.resize(i + 1);
       }
     }
+    ARROW_RETURN_NOT_OK(SettleProvisionalText(&kinds));
+    scan_.guessed = !kinds.empty();
+    scan_.found = std::make_shared<SchemaCell>();
     arrow::FieldVector fields;
     for (const auto& name : used) {
       std::shared_ptr<arrow::DataType> type;
@@ -117,6 +121,19 @@ class CsvPlanner {
       fields.push_back(arrow::field(name, std::move(type)));
     }
     scan_.schema = arrow::schema(std::move(fields));
+    return arrow::Status::OK();
+  }
+
+  // Text that numbers behind the samples would make numbers: as it takes all values, no
+  // misfit would tell.
+  arrow::Status SettleProvisionalText(std::map<std::string, CsvKinds>* kinds) {
+    std::vector<std::string> columns;
+    for (const auto& [name, seen] : *kinds) {
+      if (IsProvisionalText(seen)) columns.push_back(name);
+    }
+    if (columns.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto all, FindCsvKinds(scan_, columns, pool_));
+    for (size_t i = 0; i < columns.size(); ++i) (*kinds)[columns[i]] |= all[i];
     return arrow::Status::OK();
   }
 

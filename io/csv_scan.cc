@@ -96,7 +96,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  CsvSource source{.path = split.path};
+  CsvSource source{.path = split.path, .guessed = scan.guessed};
   ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(split.path, ToTextFormat(options), split.begin,

@@ -105,11 +105,28 @@ CsvKind CsvValues::Classify(std::string_view value) const {
   return ReadBool(value).has_value() ? CsvKind::kBool : CsvKind::kText;
 }
 
+std::optional<CsvKind> CsvValues::QuickKind(std::string_view field) const {
+  if (field.empty() || missing_.hide_values()) return std::nullopt;
+  const char* const end = field.data() + field.size();
+  int64_t integer = 0;
+  if (QuickInteger(field.data(), end, &integer)) {
+    return integer < 0 ? CsvKind::kNegative : CsvKind::kInteger;
+  }
+  // Of what is left none is an integer: those it takes have a point.
+  double number = 0;
+  if (QuickFloat(field.data(), end, &number)) return CsvKind::kFloat;
+  return std::nullopt;
+}
+
 CsvKinds CsvValues::KindsOf(const CsvRows& rows, int64_t column, int64_t num_rows) const {
   CsvKinds kinds = 0;
   std::string scratch;
   for (int64_t row = 0; row < num_rows; ++row) {
     const auto field = rows.Field(row, column);
+    if (const auto number = QuickKind(field); number.has_value()) {
+      kinds |= static_cast<CsvKinds>(*number);
+      continue;
+    }
     const auto value = IsEscaped(field) ? Unescape(field, &scratch) : field;
     kinds |= static_cast<CsvKinds>(Classify(value));
   }

@@ -76,6 +76,9 @@ class CsvValues {
   CsvKinds KindsOf(const CsvRows& rows, int64_t column, int64_t num_rows) const;
 
  private:
+  // The kind of a plain number, for fields that CsvRows found.
+  std::optional<CsvKind> QuickKind(std::string_view field) const;
+
   const MissingValues missing_;
   const char quote_;  // NUL, with has_quote_ unset, where there is none
   const std::optional<char> escape_;

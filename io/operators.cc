@@ -2,6 +2,7 @@
 #include "io/operators.h"
 
 #include "io/csv_scan.h"
+#include "io/csv_types.h"
 #include "io/csv_writer.h"
 #include "io/file_writer.h"
 #include "io/ipc_scan.h"
@@ -15,6 +16,8 @@ namespace xshards::io {
 
 void AddOperators(OperatorTable& table) {
   table.SetScan("csv", MakeCsvScan());
+  table.SetScan(kCsvKindsFormat, MakeCsvKindsScan());
+  table.SetTypeFinder("csv", FindCsvTypes);
   table.SetScan("json", MakeJsonScan());
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());

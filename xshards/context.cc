@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <arrow/compute/initialize.h>
 
 #include "xshards/executor.h"
+#include "xshards/guessed_types.h"
 #include "xshards/optimizer.h"
 #include "xshards/output_directory.h"
 
@@ -87,9 +89,20 @@ arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
 
 Context::~Context() = default;
 
-/// Runs an action with an Executor and keeps its profile, also when it failed.
 template <typename Action>
 auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
+    -> decltype(action(std::declval<Executor&>(), plan)) {
+  auto result = RunOnce(plan, stop, action);
+  if (result.ok() || !IsMisfit(result.status())) return result;
+  ARROW_ASSIGN_OR_RAISE(const bool found, FindGuessedTypes(*plan, stop));
+  // What was found holds for all values, so that once more is enough.
+  if (!found) return result;
+  return RunOnce(plan, stop, action);
+}
+
+/// Runs an action with an Executor and keeps its profile, also when it failed.
+template <typename Action>
+auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action action)
     -> decltype(action(std::declval<Executor&>(), plan)) {
   const int64_t begin_ns = SteadyNanoseconds();
   progress_.Reset();
@@ -102,6 +115,30 @@ auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
   std::lock_guard lock(profile_mutex_);
   profile_ = std::move(profile);
   return result;
+}
+
+arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
+                                              const arrow::StopToken& stop) {
+  const RunPlan run = [&](const Plan& probe) -> arrow::Result<arrow::RecordBatchVector> {
+    Executor executor(*this, stop);
+    ARROW_ASSIGN_OR_RAISE(const auto partitions, executor.Collect(probe));
+    ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(*probe));
+    arrow::RecordBatchVector batches;
+    for (const auto& partition : partitions) {
+      ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(schema, memory_pool()));
+      ARROW_ASSIGN_OR_RAISE(auto more, ReadAll(*stream));
+      std::move(more.begin(), more.end(), std::back_inserter(batches));
+    }
+    return batches;
+  };
+  const auto scans = GuessedScans(plan);
+  for (const auto& scan : scans) {
+    ARROW_ASSIGN_OR_RAISE(const FindTypes* find,
+                          options_.operators->TypeFinder(scan.format));
+    ARROW_ASSIGN_OR_RAISE(auto schema, (*find)(scan, run));
+    scan.found->Set(std::move(schema));
+  }
+  return !scans.empty();
 }
 
 arrow::Result<std::vector<Partition>> Context::Execute(const Plan& plan,

@@ -81,9 +81,16 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
  private:
   friend class Executor;
   Context() = default;
+  /// Run an action, again where the types of a scan turn out to be other than guessed.
   template <typename Action>
   auto Run(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
+  template <typename Action>
+  auto RunOnce(const Plan& plan, const arrow::StopToken& stop, Action action)
+      -> decltype(action(std::declval<Executor&>(), plan));
+  /// Find the types that scans of a plan only guess; says whether there were any.
+  arrow::Result<bool> FindGuessedTypes(const PlanNode& plan,
+                                       const arrow::StopToken& stop);
 
   ContextOptions options_;
   std::unique_ptr<MemoryBudget> budget_;

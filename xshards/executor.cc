@@ -127,8 +127,9 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
   switch (plan->kind()) {
     case NodeKind::kScan: {
       Trees trees;
-      for (const auto& split : plan->as<ScanNode>().splits) {
-        auto scan = plan->as<ScanNode>();
+      const ScanNode whole = WithFoundTypes(plan->as<ScanNode>());
+      for (const auto& split : whole.splits) {
+        ScanNode scan = whole;
         scan.splits = {split};
         trees.push_back(MakeNode(std::move(scan)));
       }

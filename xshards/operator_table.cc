@@ -19,6 +19,10 @@ void OperatorTable::SetWriter(const std::string& format, RunSink run) {
   writers_[format] = std::move(run);
 }
 
+void OperatorTable::SetTypeFinder(const std::string& format, FindTypes find) {
+  type_finders_[format] = std::move(find);
+}
+
 arrow::Result<const OpenNode*> OperatorTable::Find(const PlanNode& node) const {
   if (node.kind() == NodeKind::kScan) {
     const std::string& format = node.as<ScanNode>().format;
@@ -40,6 +44,13 @@ arrow::Result<const RunSink*> OperatorTable::FindSink(const SinkSpec& spec) cons
   auto found = sinks_.find(spec.kind);
   if (found != sinks_.end()) return &found->second;
   return arrow::Status::NotImplemented("No sink of kind ", static_cast<int>(spec.kind));
+}
+
+arrow::Result<const FindTypes*> OperatorTable::TypeFinder(
+    const std::string& format) const {
+  auto found = type_finders_.find(format);
+  if (found != type_finders_.end()) return &found->second;
+  return arrow::Status::NotImplemented("Format '", format, "' finds no types");
 }
 
 }  // namespace xshards

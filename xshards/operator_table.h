@@ -15,6 +15,7 @@
 #include "xshards/batch_stream.h"
 #include "xshards/block_store.h"
 #include "xshards/export.h"
+#include "xshards/guessed_types.h"
 #include "xshards/metrics.h"
 #include "xshards/plan.h"
 
@@ -82,16 +83,20 @@ class XSHARDS_EXPORT OperatorTable {
   void SetScan(const std::string& format, OpenNode open);
   void SetSink(SinkKind kind, RunSink run);
   void SetWriter(const std::string& format, RunSink run);
+  /// For formats whose scans guess types.
+  void SetTypeFinder(const std::string& format, FindTypes find);
 
   /// NotImplemented names the node kind or format.
   arrow::Result<const OpenNode*> Find(const PlanNode& node) const;
   arrow::Result<const RunSink*> FindSink(const SinkSpec& spec) const;
+  arrow::Result<const FindTypes*> TypeFinder(const std::string& format) const;
 
  private:
   std::array<OpenNode, kNumNodeKinds> nodes_;
   std::map<std::string, OpenNode> scans_;
   std::map<SinkKind, RunSink> sinks_;
   std::map<std::string, RunSink> writers_;
+  std::map<std::string, FindTypes> type_finders_;
 };
 
 /// Literal, and the Publish and Count sinks, which need nothing but core.

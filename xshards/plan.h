@@ -14,6 +14,7 @@
 #include "xshards/cache_cell.h"
 #include "xshards/export.h"
 #include "xshards/expression.h"
+#include "xshards/guessed_types.h"
 #include "xshards/native_function.h"
 #include "xshards/partition.h"
 #include "xshards/stage_shared.h"
@@ -46,6 +47,10 @@ struct ScanNode {
   std::optional<std::vector<std::string>> columns;
   std::optional<Expression> filter;
   std::optional<int64_t> limit;
+  /// Whether the types are guessed from samples, and where those of all values go. The
+  /// cell stays in this process.
+  bool guessed = false;
+  std::shared_ptr<SchemaCell> found = {};
 };
 
 /// Data that exists already.

@@ -280,6 +280,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetScan() {
   int64_t limit = -1;
   ARROW_RETURN_NOT_OK(bytes_.Get(&limit));
   if (limit >= 0) node.limit = limit;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.guessed));
   return node;
 }
 

@@ -171,6 +171,7 @@ arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
   bytes_.Put(node.filter.has_value());
   if (node.filter) ARROW_RETURN_NOT_OK(PutExpression(*node.filter));
   bytes_.Put(node.limit.value_or(-1));
+  bytes_.Put(node.guessed);
   return arrow::Status::OK();
 }
 

@@ -361,13 +361,15 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   }
   if (plan.kind() == NodeKind::kScan) {
     const auto& scan = plan.as<ScanNode>();
-    if (!scan.columns) return scan.schema;
+    auto found = scan.found == nullptr ? nullptr : scan.found->Get();
+    const auto& schema = found == nullptr ? scan.schema : found;
+    if (!scan.columns) return schema;
     arrow::FieldVector fields;
     for (const auto& name : *scan.columns) {
-      ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *scan.schema));
+      ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *schema));
       fields.push_back(std::move(field));
     }
-    return arrow::schema(std::move(fields), scan.schema->metadata());
+    return arrow::schema(std::move(fields), schema->metadata());
   }
   if (plan.kind() == NodeKind::kLiteral) return plan.as<LiteralNode>().schema;
   if (plan.kind() == NodeKind::kMapNative || plan.kind() == NodeKind::kMapPython) {

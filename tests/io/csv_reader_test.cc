@@ -85,6 +85,89 @@ TEST_F(CsvReader, WidensTypesOverAllSplitsAndFiles) {
   EXPECT_EQ(Text(*files, "b"), "[null,x]");
 }
 
+// Rows of a value until the samples end, and then rows of others.
+std::string Behind(const std::string& sampled, const std::vector<std::string>& values) {
+  std::string text = "id,n\n";
+  for (int i = 0; text.size() < (100 << 10); ++i) {
+    text += std::to_string(i) + "," + sampled + "\n";
+  }
+  for (const auto& value : values) text += "0," + value + "\n";
+  return text;
+}
+
+TEST_F(CsvReader, WidensTypesToValuesBehindTheSamples) {
+  struct Case {
+    std::string sampled;
+    std::vector<std::string> values;
+    std::string type;
+    std::string last;
+  };
+  const std::string max_uint64 = "18446744073709551615";
+  const std::string huge = "123456789012345678901";
+  for (const auto& [sampled, values, type, last] : std::vector<Case>{
+           {"5", {"-7"}, "int64", "-7"},
+           {"5", {max_uint64}, "uint64", max_uint64},
+           {"5", {max_uint64, "-1"}, "large_string", "-1"},
+           {max_uint64, {""}, "large_string", "null"},
+           {"5", {max_uint64, "0.5"}, "double", "0.5"},
+           {"5", {"\"1.5\""}, "double", "1.5"},
+           {"5", {huge, "007"}, "large_string", "007"},
+           {"5", {"True"}, "large_string", "True"},
+           {"5", {"1.50", "x"}, "large_string", "x"},
+           {"1.5", {huge}, "double", "1.2345678901234568e+20"},
+           {"true", {""}, "bool", "null"},
+           {"true", {"1"}, "large_string", "1"},
+           {"", {"7", max_uint64}, "large_string", max_uint64},
+           {"", {"False"}, "bool", "false"},
+           {huge, {"2.5"}, "double", "2.5"},
+       }) {
+    const auto text = Behind(sampled, values);
+    for (const int num_partitions : {1, 2, 7}) {
+      const auto table = Read(text, {.split = {.num_partitions = num_partitions}});
+      ASSERT_NE(table, nullptr);
+      EXPECT_EQ(TypeName(*table, "n"), type) << sampled << " " << values[0];
+      EXPECT_EQ(TypeName(*table, "id"), "int64");
+      const auto column = table->GetColumnByName("n");
+      EXPECT_EQ(column->GetScalar(column->length() - 1).ValueOrDie()->ToString(), last);
+    }
+  }
+}
+
+TEST_F(CsvReader, KeepsTheTextOfWhatItFirstReadAsNumbers) {
+  const auto table = Read(Behind("007", {"x"}));
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->GetColumnByName("n")->GetScalar(0).ValueOrDie()->ToString(), "007");
+}
+
+TEST_F(CsvReader, FindsTypesOnceForAllThatUsesThem) {
+  ASSERT_OK_AND_ASSIGN(const auto shards,
+                       ReadCsv(context_, Write("test.csv", Behind("5", {"x"}))));
+  ASSERT_OK_AND_ASSIGN(const auto guessed, shards.schema());
+  EXPECT_EQ(guessed->GetFieldByName("n")->type()->ToString(), "int64");
+  // A column that is not read is not looked at, nor is it where rows are counted.
+  ASSERT_OK(shards.Select({"id"}).ToTable());
+  ASSERT_OK(shards.Count());
+  ASSERT_OK_AND_ASSIGN(const auto still, shards.schema());
+  EXPECT_TRUE(still->Equals(*guessed));
+  ASSERT_OK(shards.Select({"n"}).ToTable());
+  ASSERT_OK_AND_ASSIGN(const auto found, shards.schema());
+  EXPECT_EQ(found->GetFieldByName("n")->type()->ToString(), "large_string");
+  EXPECT_EQ(TypeName(*Rows(shards), "n"), "large_string");
+}
+
+TEST_F(CsvReader, WidensTypesAlsoWhereTheyAreUsed) {
+  ASSERT_OK_AND_ASSIGN(const auto shards,
+                       ReadCsv(context_, Write("test.csv", Behind("5", {"0.25"}))));
+  const auto small = Rows(shards.Filter(col("n") < lit(1)).Select({"n"}));
+  ASSERT_NE(small, nullptr);
+  EXPECT_EQ(Text(*small, "n"), "[0.25]");
+  const auto directory = directory_.path() + "/out";
+  ASSERT_OK(shards.WriteCsv(directory));
+  const auto written = Rows(ReadCsv(context_, directory));
+  ASSERT_NE(written, nullptr);
+  EXPECT_TRUE(written->Equals(*Rows(shards)));
+}
+
 TEST_F(CsvReader, GivesTheSameRowsWhereverItIsCut) {
   CheckEverySplit("a,b\n1,\"x\ny\"\n2,\"p,q\"\n3,\"say \"\"hi\"\"\n\"\n4,5\" pipe\n");
   CheckEverySplit("a,b\r\n1,\"x\r\ny\"\r\n\r\n2,z\r\n3,");
@@ -331,7 +414,7 @@ TEST_F(CsvReader, TellsWhereAValueDoesNotFit) {
   for (int i = 0; i < 100000; ++i) text += std::to_string(i) + ",5\n";
   text += "100000,\"1.5\"\n";
   for (int i = 0; i < 1000; ++i) text += "1,5\n";
-  const auto error = Error(text);
+  const auto error = Error(text, {.dtype = {{"n", "int64"}}});
   for (const char* part : {"test.csv", "line 100002", "column 'n'", "int64", "'1.5'",
                            "dtype={'n': 'float64'}"}) {
     EXPECT_FAILS(Invalid, part, error);

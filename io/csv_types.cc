@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv_types.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <arrow/array/builder_primitive.h>
+
+#include "io/csv_dialect.h"
+#include "io/csv_rows.h"
+#include "io/csv_scan.h"
+#include "io/file_system.h"
+#include "io/scan_stream.h"
+#include "io/text_input.h"
+
+namespace xshards::io {
+namespace {
+
+constexpr int64_t kBlockBytes = 256LL << 10;
+
+/// Reads a split for the kinds of its values.
+class KindsReader {
+ public:
+  static arrow::Result<KindsReader> Make(const ScanNode& scan, const Split& split,
+                                         const std::vector<std::string>& columns,
+                                         arrow::MemoryPool* pool) {
+    ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
+    ARROW_ASSIGN_OR_RAISE(const auto file_columns,
+                          GetFileColumns(split.path, scan.options));
+    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
+                                                      split.begin, split.end, pool));
+    std::vector<int64_t> indices;
+    for (const auto& name : columns) {
+      const auto found = std::find(file_columns.begin(), file_columns.end(), name);
+      indices.push_back(found - file_columns.begin());
+    }
+    return KindsReader(split.path, options,
+                       TextBlocks(std::move(input), kBlockBytes, pool),
+                       static_cast<int64_t>(file_columns.size()), std::move(indices));
+  }
+
+  /// Add the kinds of all values that a scan may read. Ends before a record that cannot
+  /// be read: whoever wants its values says what is wrong with it.
+  arrow::Status Read(const arrow::StopToken& stop, std::vector<CsvKinds>* kinds) {
+    int64_t rows_left = max_rows_;
+    bool at_end = false;
+    while (rows_left > 0 && !at_end) {
+      ARROW_RETURN_NOT_OK(stop.Poll());
+      auto block = blocks_.Next();
+      if (!block.ok()) return WithPath(block.status(), "Could not read", path_);
+      const int64_t size = block->buffer->size();
+      rows_.Find(block->mutable_text(), size, block->is_last, num_columns_);
+      const int64_t count = std::min(rows_.num_rows(), rows_left);
+      for (size_t i = 0; i < indices_.size(); ++i) {
+        (*kinds)[i] |= values_.KindsOf(rows_, indices_[i], count);
+      }
+      rows_left -= count;
+      const int64_t consumed = std::min(rows_.consumed(), size);
+      blocks_.Consume(consumed);
+      at_end = rows_.too_long().has_value() ||
+               (block->is_last && (consumed == size || consumed == 0));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
+
+ private:
+  KindsReader(std::string path, const CsvOptions& options, TextBlocks blocks,
+              int64_t num_columns, std::vector<int64_t> indices)
+      : path_(std::move(path)),
+        values_(options),
+        rows_(options),
+        blocks_(std::move(blocks)),
+        num_columns_(num_columns),
+        max_rows_(options.nrows.value_or(std::numeric_limits<int64_t>::max())),
+        indices_(std::move(indices)) {}
+
+  std::string path_;
+  CsvValues values_;
+  CsvRows rows_;
+  TextBlocks blocks_;
+  int64_t num_columns_;  // of the file
+  int64_t max_rows_;
+  std::vector<int64_t> indices_;  // of the columns asked for
+};
+
+class CsvKindsStream final : public BatchStream {
+ public:
+  CsvKindsStream(KindsReader reader, std::shared_ptr<arrow::Schema> schema,
+                 OperatorContext& context)
+      : reader_(std::move(reader)), schema_(std::move(schema)), context_(context) {}
+
+  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    if (std::exchange(done_, true)) return nullptr;
+    std::vector<CsvKinds> kinds(static_cast<size_t>(schema_->num_fields()));
+    ARROW_RETURN_NOT_OK(reader_.Read(context_.stop, &kinds));
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader_.BytesRead());
+    context_.metrics->bytes_read += bytes_read;
+    arrow::ArrayVector arrays;
+    for (const CsvKinds seen : kinds) {
+      arrow::UInt8Builder builder(context_.pool);
+      ARROW_RETURN_NOT_OK(builder.Append(seen));
+      ARROW_ASSIGN_OR_RAISE(auto array, builder.Finish());
+      arrays.push_back(std::move(array));
+    }
+    return arrow::RecordBatch::Make(schema_, 1, std::move(arrays));
+  }
+
+ private:
+  KindsReader reader_;
+  const std::shared_ptr<arrow::Schema> schema_;
+  OperatorContext& context_;
+  bool done_ = false;
+};
+
+arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
+    const ScanNode& scan, const Split& split,
+    const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
+  ARROW_ASSIGN_OR_RAISE(
+      auto reader, KindsReader::Make(scan, split, schema->field_names(), context.pool));
+  return std::make_unique<CsvKindsStream>(std::move(reader), schema, context);
+}
+
+// The columns whose guessed types more values can change. Text stays text: where it could
+// not, the reader has looked at all values already.
+std::vector<std::string> ChangeableColumns(const ScanNode& scan,
+                                           const CsvOptions& options) {
+  std::vector<std::string> columns;
+  for (const auto& field : scan.schema->fields()) {
+    const bool is_text = field->type()->id() == arrow::Type::LARGE_STRING;
+    if (!is_text && !options.dtype.contains(field->name())) {
+      columns.push_back(field->name());
+    }
+  }
+  return columns;
+}
+
+arrow::Result<std::vector<CsvKinds>> RunKinds(const ScanNode& scan,
+                                              const std::vector<std::string>& columns,
+                                              const RunPlan& run) {
+  ScanNode probe{.format = kCsvKindsFormat};
+  probe.options = scan.options;
+  probe.splits = scan.splits;
+  arrow::FieldVector fields;
+  for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint8()));
+  probe.schema = arrow::schema(std::move(fields));
+  ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
+  std::vector<CsvKinds> kinds(columns.size());
+  for (const auto& batch : batches) {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const auto& seen =
+          static_cast<const arrow::UInt8Array&>(*batch->column(static_cast<int>(i)));
+      for (int64_t row = 0; row < seen.length(); ++row) kinds[i] |= seen.Value(row);
+    }
+  }
+  return kinds;
+}
+
+}  // namespace
+
+OpenNode MakeCsvKindsScan() { return MakeScan(OpenCsvKinds); }
+
+arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
+                                                  const std::vector<std::string>& columns,
+                                                  arrow::MemoryPool* pool) {
+  std::vector<CsvKinds> kinds(columns.size());
+  for (const auto& split : scan.splits) {
+    ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(scan, split, columns, pool));
+    ARROW_RETURN_NOT_OK(reader.Read(arrow::StopToken::Unstoppable(), &kinds));
+  }
+  return kinds;
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
+                                                           const RunPlan& run) {
+  ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
+  const auto columns = ChangeableColumns(scan, options);
+  ARROW_ASSIGN_OR_RAISE(const auto kinds, RunKinds(scan, columns, run));
+  auto schema = scan.schema;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (kinds[i] == 0) continue;
+    const int index = schema->GetFieldIndex(columns[i]);
+    const auto field = schema->field(index)->WithType(TypeOf(kinds[i]));
+    ARROW_ASSIGN_OR_RAISE(schema, schema->SetField(index, field));
+  }
+  return schema;
+}
+
+}  // namespace xshards::io

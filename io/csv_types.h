@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include "io/csv_options.h"
+#include "io/csv_values.h"
+#include "xshards/guessed_types.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// The format of scans that give, instead of rows, which kinds of values a split has: one
+/// row of CsvKinds, for the columns of the scan's schema.
+inline constexpr char kCsvKindsFormat[] = "csv_kinds";
+
+OpenNode MakeCsvKindsScan();
+
+/// The types that all values of a scan give (a FindTypes), or of each split's first
+/// `nrows`. Looks only at the columns whose types more values can change.
+arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
+                                                           const RunPlan& run);
+
+/// The kinds of all values that some columns of a scan have, on the calling thread.
+arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
+                                                  const std::vector<std::string>& columns,
+                                                  arrow::MemoryPool* pool);
+
+}  // namespace xshards::io

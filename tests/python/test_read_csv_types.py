@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""read_csv gives the types that pandas infers from all values, wherever they stand."""
+
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from frames import assert_same, num_partitions
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xshards as xs
+
+KINDS = {
+    "missing": ["", "NA", "null"],
+    "bool": ["True", "FALSE", "true"],
+    "negative": ["-3", "-9223372036854775808", " -1"],
+    "integer": ["7", "0012", "9223372036854775807", '"5"'],
+    "unsigned": ["9223372036854775808", "18446744073709551615"],
+    "float": ["1.5", "-2e3", "inf", "0.1000000000000000055", ".5"],
+    "text": ["x", "1 2", "0x1F", "2024-01-01", '"a,\n""b"""', "é"],
+}
+# More than the samples of a file hold.
+SAMPLED_ROWS = 30_000
+
+kinds = st.sampled_from(sorted(KINDS))
+values = kinds.flatmap(lambda kind: st.sampled_from(KINDS[kind]))
+late_rows = st.lists(st.tuples(values, values), max_size=6)
+
+
+def lines(rows):
+    return "".join(f"{first},{second}\n" for first, second in rows)
+
+
+def sampled(kind):
+    """Give a value that a whole sample is made of."""
+    return KINDS[kind][0] if kind != "text" else "word"
+
+
+def expect(text):
+    # In one piece, or columns would have a type for each piece of the file.
+    df = pd.read_csv(StringIO(text), low_memory=False)
+    # Among integers beyond int64 pandas leaves the text of missing values as it is.
+    return df.apply(lambda column: column.mask(column.isin(KINDS["missing"])))
+
+
+@given(kinds, kinds, late_rows, num_partitions)
+def test_types_widen_to_values_behind_the_samples(first, second, late, n):
+    row = (sampled(first), sampled(second))
+    text = "a,b\n" + lines([row]) * SAMPLED_ROWS + lines(late)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.csv")
+        path.write_text(text)
+        assert_same(xs.read_csv(path, num_partitions=n).to_pandas(), expect(text))
+
+
+@given(st.lists(st.tuples(values, values), min_size=1, max_size=12), st.integers(1, 99))
+def test_types_are_those_of_all_rows_however_the_file_is_cut(rows, block_size):
+    text = "a,b\n" + lines(rows)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.csv")
+        path.write_text(text)
+        ours = xs.read_csv(path, block_size=block_size).to_pandas()
+    assert_same(ours, expect(text))
+
+
+@given(st.lists(st.tuples(kinds, late_rows), min_size=2, max_size=3))
+def test_types_widen_over_files(parts):
+    whole = "a,b\n"
+    with tempfile.TemporaryDirectory() as directory:
+        for number, (kind, late) in enumerate(parts):
+            rows = lines([(sampled(kind), "1")]) * SAMPLED_ROWS + lines(late)
+            Path(directory, f"{number}.csv").write_text("a,b\n" + rows)
+            whole += rows
+        ours = xs.read_csv(directory).to_pandas()
+    assert_same(ours, expect(whole))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_operations_see_the_types_of_all_values(tmp_path, suffix):
+    path = tmp_path / f"a.csv{suffix}"
+    text = "k,v\n" + "x,1\ny,2\n" * SAMPLED_ROWS + "x,0.5\n"
+    expect(text).to_csv(path, index=False)
+    shards = xs.read_csv(path)
+    sums = shards.group_by("k", total=("v", "sum")).to_pandas().set_index("k")
+    assert sums["total"]["x"] == SAMPLED_ROWS + 0.5
+    assert str(shards.to_pandas()["v"].dtype) == "float64"
+
+
+def test_functions_see_the_types_of_all_values(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n" + "1\n" * 2 * SAMPLED_ROWS + "x\n")
+    lengths = xs.read_csv(path, num_partitions=2).transform_shard(
+        lambda df: df.assign(a=df["a"].str.len())
+    )
+    assert lengths.to_pandas()["a"].sum() == 2 * SAMPLED_ROWS + 1
+
+
+def test_integers_beyond_64_bits_keep_their_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n" + "007\n" * SAMPLED_ROWS + "123456789012345678901\n")
+    column = xs.read_csv(path).to_pandas()["a"]
+    assert column.iloc[0] == "007"
+    assert column.iloc[-1] == "123456789012345678901"
