@@ -24,7 +24,7 @@ from engine import PEERS, run_engine
 
 sys.path.append(str(PEERS))
 
-from tasks import TASKS
+from tasks import FLIGHTS_PER_ROW, TASKS, peer_path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ["xshards", "pandas", "pyarrow", "polars", "duckdb"]
@@ -34,22 +34,28 @@ MORE_ENGINES = ["dask", "ray", "pyspark"]
 def main() -> int:
     args = parse()
     engines = args.engines or ENGINES + (MORE_ENGINES if args.all else [])
-    directory = make_data(args.python, args.data, args.rows)
+    tasks = args.tasks or list(TASKS)
+    kinds = {"flights"} | {TASKS[task].data for task in tasks}
+    directories = {
+        kind: make_data(args.python, args.data, kind, args.rows)
+        for kind in sorted(kinds)
+    }
     load = measure.load()
     if load > 0.5:
         print(f"Others are using this machine (load {load}): take times with care")
     report.print_header()
     outcomes = []
-    for task in args.tasks or TASKS:
+    for task in tasks:
+        directory = directories[TASKS[task].data]
         ours = None
         for engine in engines:
-            if not (PEERS / task / f"{engine}.py").exists():
+            if not peer_path(task, engine).exists():
                 continue
             outcome = run_engine(
                 task,
                 engine,
                 python=args.python if engine == report.OURS else args.peer_python,
-                files=files_of(task, directory),
+                files=files_of(task, directory, directories["flights"]),
                 expected=reference(args.python, task, directory),
                 threads=args.threads,
                 repeat=args.repeat,
@@ -93,14 +99,16 @@ def parse() -> argparse.Namespace:
     return args
 
 
-def make_data(python: Path, parent: Path, rows: int) -> Path:
-    """Make the data set, unless what this generator makes is there already."""
-    script = Path(__file__).parent / "datasets.py"
-    directory = parent / f"flights-{rows}-{state_of([script])}"
+def make_data(python: Path, parent: Path, kind: str, flights: int) -> Path:
+    """Make a data set, unless what its generator makes is there already."""
+    name = "datasets.py" if kind == "flights" else "csv_datasets.py"
+    script = Path(__file__).parent / name
+    rows = max(1, flights // FLIGHTS_PER_ROW.get(kind, 1))
+    directory = parent / f"{kind}-{rows}-{state_of([script])}"
     if not directory.exists():
-        print(f"Making {rows:,} flights in {directory}", flush=True)
+        print(f"Making {rows:,} rows of {kind} in {directory}", flush=True)
         parent.mkdir(parents=True, exist_ok=True)
-        command = [python, script, "flights", directory, "--rows", str(rows)]
+        command = [python, script, kind, directory, "--rows", str(rows)]
         subprocess.run(command, check=True)
     return directory
 
@@ -111,14 +119,14 @@ def state_of(sources: list[Path]) -> str:
     return hashlib.sha256(text).hexdigest()[:8]
 
 
-def files_of(task: str, directory: Path) -> dict[str, Any]:
-    """Name the files that a task reads."""
-    flights = sorted((directory / TASKS[task].format).iterdir())
-    files: dict[str, Any] = {"flights": [str(path) for path in flights]}
+def files_of(task: str, directory: Path, flights: Path) -> dict[str, Any]:
+    """Name the files that a task reads; `flights` is that data set's directory."""
+    rows = sorted((directory / TASKS[task].format).iterdir())
+    files: dict[str, Any] = {"flights": [str(path) for path in rows]}
     for name in ("bookings", "payments"):
-        files[name] = [str(path) for path in sorted((directory / name).iterdir())]
+        files[name] = [str(path) for path in sorted((flights / name).iterdir())]
     for name in ("planes", "fares"):
-        files[name] = str(directory / f"{name}.parquet")
+        files[name] = str(flights / f"{name}.parquet")
     return files
 
 

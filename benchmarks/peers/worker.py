@@ -18,10 +18,9 @@ import resource
 import sys
 import time
 import traceback
-from pathlib import Path
 from typing import Any
 
-from tasks import TASKS
+from tasks import TASKS, peer_path
 
 
 def main() -> None:
@@ -81,12 +80,12 @@ def run(args: argparse.Namespace, tell: Any) -> None:
 
 
 def load_peer(task: str, engine: str) -> Any:
-    """Load peers/<task>/<engine>.py.
+    """Load an engine's code, such as peers/<task>/<engine>.py.
 
     It is kept out of sys.modules, so that its functions travel to worker processes by
     value: they could not import it, and its name is that of the engine.
     """
-    path = Path(__file__).parent / task / f"{engine}.py"
+    path = peer_path(task, engine)
     spec = importlib.util.spec_from_file_location(f"peer_{task}_{engine}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
