@@ -22,6 +22,19 @@ bool HasInteger(CsvKinds kinds) {
          Has(kinds, CsvKind::kUnsigned) || Has(kinds, CsvKind::kHuge);
 }
 
+// Append the text behind an opening quote, from quote to quote: the second of two stands
+// for both; behind a single one the field is as it is.
+void Unquote(std::string_view text, char quote, std::string* out) {
+  size_t at = text.find(quote);
+  while (at != std::string_view::npos) {
+    const bool is_doubled = at + 1 < text.size() && text[at + 1] == quote;
+    out->append(text.substr(0, at + (is_doubled ? 1 : 0)));
+    text.remove_prefix(at + (is_doubled ? 2 : 1));
+    at = is_doubled ? text.find(quote) : std::string_view::npos;
+  }
+  out->append(text);
+}
+
 }  // namespace
 
 MissingValues::MissingValues(const CsvOptions& options)
@@ -61,6 +74,10 @@ std::string_view CsvValues::Unescape(std::string_view field, std::string* scratc
     if (inner.find(quote) == std::string_view::npos) return inner;
   }
   scratch->clear();
+  if (!escape_.has_value()) {
+    Unquote(field.substr(1), quote, scratch);
+    return *scratch;
+  }
   bool in_quotes = is_quoted;
   for (size_t i = is_quoted ? 1 : 0; i < field.size(); ++i) {
     const char c = field[i];
