@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "io/csv_values.h"
 #include "io/file_listing.h"
 #include "io/file_system.h"
+#include "io/parallel_for.h"
 #include "io/quoted_names.h"
 #include "io/readers.h"
 #include "io/text_input.h"
@@ -57,8 +59,19 @@ class CsvPlanner {
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
     const int64_t target_bytes = options_.split.TargetBytes(total, cores);
+    std::vector<int64_t> data_begins;
     for (const auto& file : files) {
-      ARROW_RETURN_NOT_OK(AddFile(file, files[0].path, target_bytes));
+      ARROW_ASSIGN_OR_RAISE(const int64_t data_begin, AddFile(file, files[0].path));
+      data_begins.push_back(data_begin);
+    }
+    // Files are read through for where their records start.
+    std::vector<std::vector<Split>> splits(files.size());
+    ARROW_RETURN_NOT_OK(ParallelFor(files.size(), cores, [&](size_t i) {
+      return PlanCsvSplits(files[i], data_begins[i], target_bytes, options_, pool_)
+          .Value(&splits[i]);
+    }));
+    for (auto& some : splits) {
+      std::move(some.begin(), some.end(), std::back_inserter(scan_.splits));
     }
     DropEmptySplits(&scan_.splits);
     ARROW_RETURN_NOT_OK(InferSchema());
@@ -66,17 +79,14 @@ class CsvPlanner {
   }
 
  private:
-  arrow::Status AddFile(const InputFile& file, const std::string& first_path,
-                        int64_t target_bytes) {
+  // Take a file's columns; returns where its rows begin.
+  arrow::Result<int64_t> AddFile(const InputFile& file, const std::string& first_path) {
     ARROW_ASSIGN_OR_RAISE(auto header,
                           ReadCsvHeader(file.path, file.size, options_, pool_));
     if (columns_.empty()) columns_ = header.names;
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
     SetFileColumns(file.path, header.names, &scan_.options);
-    ARROW_ASSIGN_OR_RAISE(auto splits, PlanCsvSplits(file, header.data_begin,
-                                                     target_bytes, options_, pool_));
-    std::move(splits.begin(), splits.end(), std::back_inserter(scan_.splits));
-    return arrow::Status::OK();
+    return header.data_begin;
   }
 
   arrow::Status InferSchema() {

@@ -27,7 +27,7 @@ CsvRows::CsvRows(const CsvOptions& options)
     : marks_(MarksOf(options)),
       escape_(options.escapechar),
       ignores_extra_(options.usecols.has_value()),
-      find_(CsvFieldFinder()) {}
+      find_(CsvFieldFinder(BestCsvTarget())) {}
 
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;

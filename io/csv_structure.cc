@@ -32,18 +32,30 @@ FindCsvFields CsvFieldFinder(CsvTarget target) {
   }
 }
 
+SkipCsvQuotes CsvQuoteSkipper(CsvTarget target) {
+  switch (target) {
+    case CsvTarget::kAvx512:
+      return SkipCsvQuotesAvx512;
+    case CsvTarget::kAvx2:
+      return SkipCsvQuotesAvx2;
+    default:
+      return SkipCsvQuotesBaseline;
+  }
+}
+
 #else
 
 bool IsSupported(CsvTarget target) { return target == CsvTarget::kBaseline; }
 
 FindCsvFields CsvFieldFinder(CsvTarget) { return FindCsvFieldsBaseline; }
 
+SkipCsvQuotes CsvQuoteSkipper(CsvTarget) { return SkipCsvQuotesBaseline; }
+
 #endif
 
-FindCsvFields CsvFieldFinder() {
-  if (IsSupported(CsvTarget::kAvx512)) return CsvFieldFinder(CsvTarget::kAvx512);
-  if (IsSupported(CsvTarget::kAvx2)) return CsvFieldFinder(CsvTarget::kAvx2);
-  return CsvFieldFinder(CsvTarget::kBaseline);
+CsvTarget BestCsvTarget() {
+  if (IsSupported(CsvTarget::kAvx512)) return CsvTarget::kAvx512;
+  return IsSupported(CsvTarget::kAvx2) ? CsvTarget::kAvx2 : CsvTarget::kBaseline;
 }
 
 void FindEscapedCsvFields(const uint8_t* text, int64_t size, CsvMarks marks,

@@ -35,14 +35,26 @@ struct CsvFieldEnds {
 using FindCsvFields = void (*)(const uint8_t* text, int64_t size, CsvMarks marks,
                                CsvFieldEnds* out);
 
+/// What the quotes before a place in the text mean for what follows.
+struct CsvQuoteState {
+  bool in_quotes = false;
+  bool after_break = true;     // the byte before is a separator or a line end
+  bool after_closing = false;  // the byte before is a quote that may have closed a field
+};
+
+/// Follow quotes through a text of a multiple of 64 bytes, and read none behind it.
+using SkipCsvQuotes = void (*)(const uint8_t* text, int64_t size, CsvMarks marks,
+                               CsvQuoteState* state);
+
 enum class CsvTarget : int32_t { kBaseline, kAvx2, kAvx512 };
 
 /// Whether this machine can run a target's scan.
 bool IsSupported(CsvTarget target);
-/// The scan of a supported target.
+/// The scans of a supported target.
 FindCsvFields CsvFieldFinder(CsvTarget target);
-/// The scan of the newest target that this machine supports.
-FindCsvFields CsvFieldFinder();
+SkipCsvQuotes CsvQuoteSkipper(CsvTarget target);
+/// The newest target that this machine supports.
+CsvTarget BestCsvTarget();
 
 /// The same, byte by byte, for text where `escape` takes its meaning from the character
 /// that follows.

@@ -38,6 +38,11 @@ void FindCsvFieldsAvx2(const uint8_t* text, int64_t size, CsvMarks marks,
   FindFields<Avx2Bytes>(text, size, marks, out);
 }
 
+void SkipCsvQuotesAvx2(const uint8_t* text, int64_t size, CsvMarks marks,
+                       CsvQuoteState* state) {
+  SkipQuotes<Avx2Bytes>(text, size, marks, state);
+}
+
 }  // namespace xshards::io
 
 #endif  // __x86_64__

@@ -29,6 +29,11 @@ void FindCsvFieldsAvx512(const uint8_t* text, int64_t size, CsvMarks marks,
   FindFields<Avx512Bytes>(text, size, marks, out);
 }
 
+void SkipCsvQuotesAvx512(const uint8_t* text, int64_t size, CsvMarks marks,
+                         CsvQuoteState* state) {
+  SkipQuotes<Avx512Bytes>(text, size, marks, state);
+}
+
 }  // namespace xshards::io
 
 #endif  // __x86_64__

@@ -46,4 +46,9 @@ void FindCsvFieldsBaseline(const uint8_t* text, int64_t size, CsvMarks marks,
   FindFields<WordBytes>(text, size, marks, out);
 }
 
+void SkipCsvQuotesBaseline(const uint8_t* text, int64_t size, CsvMarks marks,
+                           CsvQuoteState* state) {
+  SkipQuotes<WordBytes>(text, size, marks, state);
+}
+
 }  // namespace xshards::io

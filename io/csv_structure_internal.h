@@ -43,11 +43,7 @@ inline uint64_t EffectiveQuotes(uint64_t quotes, uint64_t openable, bool in_quot
 }
 
 /// Follows quotes from one 64 bytes to the next.
-struct QuoteState {
-  bool in_quotes = false;
-  bool after_break = true;  // the byte before is a separator or a line end
-  bool after_closing = false;
-
+struct QuoteState : CsvQuoteState {
   /// Which of 64 bytes are inside quotes.
   uint64_t Advance(uint64_t quotes, uint64_t breaks) {
     const uint64_t carried = in_quotes ? ~uint64_t{0} : 0;
@@ -108,6 +104,32 @@ void FindFields(const uint8_t* text, int64_t size, CsvMarks marks, CsvFieldEnds*
   out->num_ends = ends - out->ends;
   out->num_lines = last_fields - out->last_fields;
   out->is_ascii = high == 0;
+}
+
+inline bool IsBreak(uint8_t byte, CsvMarks marks) {
+  return byte == marks.sep || byte == '\n' || byte == '\r';
+}
+
+template <typename Bytes>
+void SkipQuotes(const uint8_t* text, int64_t size, CsvMarks marks, CsvQuoteState* out) {
+  if (size == 0) return;
+  QuoteState state;
+  static_cast<CsvQuoteState&>(state) = *out;
+  for (int64_t at = 0; at < size; at += 64) {
+    const Bytes bytes(text + at);
+    const uint64_t quotes = bytes.Equal(marks.quote);
+    if (quotes == 0) {
+      state.after_closing = false;
+      continue;
+    }
+    // Only quotes ask what is before them, so breaks are looked at here alone.
+    if (at > 0) state.after_break = IsBreak(text[at - 1], marks);
+    const uint64_t breaks =
+        bytes.Equal('\n') | bytes.Equal('\r') | bytes.Equal(marks.sep);
+    state.Advance(quotes, breaks);
+  }
+  state.after_break = IsBreak(text[size - 1], marks);
+  *out = state;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <arrow/buffer.h>
@@ -24,7 +25,54 @@ size_t FindByte(std::string_view text, char byte, size_t from, size_t to) {
 
 RecordBoundaries::RecordBoundaries(char sep, char quotechar, int64_t begin,
                                    std::vector<int64_t> targets)
-    : sep_(sep), quotechar_(quotechar), targets_(std::move(targets)), position_(begin) {}
+    : sep_(sep),
+      quotechar_(quotechar),
+      skip_quotes_(CsvQuoteSkipper(BestCsvTarget())),
+      targets_(std::move(targets)),
+      position_(begin) {}
+
+int64_t RecordBoundaries::DistanceToTarget() {
+  while (next_target_ < targets_.size() && !starts_.empty() &&
+         targets_[next_target_] <= starts_.back()) {
+    ++next_target_;
+  }
+  if (next_target_ == targets_.size()) return std::numeric_limits<int64_t>::max();
+  // A record that starts at the target has its line feed just before it.
+  return std::max<int64_t>(targets_[next_target_] - 1 - position_, 0);
+}
+
+void RecordBoundaries::Feed(std::string_view chunk) {
+  constexpr size_t kBlockBytes = 64;
+  constexpr size_t kTracedBytes = 4096;  // at a target, where its record is looked for
+  while (!chunk.empty()) {
+    const auto distance = static_cast<uint64_t>(DistanceToTarget());
+    const size_t skipped =
+        std::min<uint64_t>(chunk.size(), distance) / kBlockBytes * kBlockBytes;
+    const size_t taken = skipped > 0 ? skipped : std::min(chunk.size(), kTracedBytes);
+    const auto piece = chunk.substr(0, taken);
+    if (skipped > 0) {
+      Skip(piece);
+    } else {
+      Trace(piece);
+    }
+    chunk.remove_prefix(taken);
+  }
+}
+
+void RecordBoundaries::Skip(std::string_view chunk) {
+  const bool after_break = previous_ == sep_ || previous_ == '\n' || previous_ == '\r';
+  CsvQuoteState state{.in_quotes = in_quotes_ && !after_quote_,
+                      .after_break = after_break,
+                      .after_closing = after_quote_};
+  skip_quotes_(
+      reinterpret_cast<const uint8_t*>(chunk.data()), static_cast<int64_t>(chunk.size()),
+      {.sep = static_cast<uint8_t>(sep_), .quote = static_cast<uint8_t>(quotechar_)},
+      &state);
+  in_quotes_ = state.in_quotes || state.after_closing;
+  after_quote_ = state.after_closing;
+  previous_ = chunk.back();
+  position_ += static_cast<int64_t>(chunk.size());
+}
 
 void RecordBoundaries::FindStarts(std::string_view chunk, size_t from, size_t to) {
   while (next_target_ < targets_.size()) {
@@ -45,7 +93,7 @@ void RecordBoundaries::FindStarts(std::string_view chunk, size_t from, size_t to
   }
 }
 
-void RecordBoundaries::Feed(std::string_view chunk) {
+void RecordBoundaries::Trace(std::string_view chunk) {
   if (chunk.empty()) return;
   size_t at = 0;
   if (after_quote_) {
@@ -81,11 +129,6 @@ void RecordBoundaries::Feed(std::string_view chunk) {
   }
   previous_ = chunk.back();
   position_ += static_cast<int64_t>(chunk.size());
-}
-
-std::optional<int64_t> RecordBoundaries::open_quote() const {
-  if (!in_quotes_ || after_quote_) return std::nullopt;
-  return opened_at_;
 }
 
 arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& file,

@@ -15,34 +15,46 @@
 namespace xshards::io {
 namespace {
 
+// Give a file's text from `begin` on to `take`, piece by piece.
+template <typename Take>
+arrow::Status ForEachChunk(arrow::io::RandomAccessFile& input, const InputFile& file,
+                           int64_t begin, arrow::MemoryPool* pool, Take take) {
+  // What stays in a core's cache; more where each read is a request.
+  const int64_t chunk_bytes = IsLocal(file.path) ? 256LL << 10 : 4LL << 20;
+  ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(chunk_bytes, pool));
+  for (int64_t at = begin; at < file.size;) {
+    ARROW_ASSIGN_OR_RAISE(
+        const int64_t got,
+        input.ReadAt(at, std::min(chunk_bytes, file.size - at), chunk->mutable_data()));
+    if (got == 0) break;
+    take(std::string_view(reinterpret_cast<const char*>(chunk->data()),
+                          static_cast<size_t>(got)));
+    at += got;
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<std::vector<int64_t>> FindRecordStarts(const InputFile& file,
                                                      int64_t data_begin,
                                                      const std::vector<int64_t>& targets,
                                                      const CsvOptions& options,
                                                      arrow::MemoryPool* pool) {
-  constexpr int64_t kChunkBytes = 1LL << 20;
   ARROW_ASSIGN_OR_RAISE(auto input, OpenFile(file.path));
   if (!options.quotechar.has_value()) {
     return FindLineStarts(*input, file.size, targets, pool);
   }
   RecordBoundaries boundaries(options.sep, *options.quotechar, data_begin, targets);
-  ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(kChunkBytes, pool));
-  for (int64_t at = data_begin; at < file.size;) {
-    ARROW_ASSIGN_OR_RAISE(
-        const int64_t got,
-        input->ReadAt(at, std::min(kChunkBytes, file.size - at), chunk->mutable_data()));
-    if (got == 0) break;
-    boundaries.Feed(std::string_view(reinterpret_cast<const char*>(chunk->data()),
-                                     static_cast<size_t>(got)));
-    at += got;
-  }
-  if (boundaries.open_quote().has_value()) {
-    ARROW_ASSIGN_OR_RAISE(const int64_t line, LineNumber(file.path, ToTextFormat(options),
-                                                         *boundaries.open_quote(), pool));
-    return arrow::Status::Invalid("Expected the quote opened in line ", line,
-                                  " to be closed before the end of the file");
-  }
-  return boundaries.starts();
+  ARROW_RETURN_NOT_OK(
+      ForEachChunk(*input, file, data_begin, pool,
+                   [&](std::string_view chunk) { boundaries.Feed(chunk); }));
+  if (!boundaries.in_quotes()) return boundaries.starts();
+  RecordBoundaries traced(options.sep, *options.quotechar, data_begin, {});
+  ARROW_RETURN_NOT_OK(ForEachChunk(*input, file, data_begin, pool,
+                                   [&](std::string_view chunk) { traced.Trace(chunk); }));
+  ARROW_ASSIGN_OR_RAISE(const int64_t line, LineNumber(file.path, ToTextFormat(options),
+                                                       traced.opened_at(), pool));
+  return arrow::Status::Invalid("Expected the quote opened in line ", line,
+                                " to be closed before the end of the file");
 }
 
 }  // namespace

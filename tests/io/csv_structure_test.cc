@@ -110,6 +110,12 @@ TEST(CsvStructure, AllTargetsAgreeByteByByte) {
     for (const CsvTarget target : Targets()) {
       ASSERT_EQ(Scan(text, target), expected)
           << "target " << static_cast<int>(target) << ": " << text;
+      const size_t whole = text.size() / 64 * 64;
+      CsvQuoteState state;
+      CsvQuoteSkipper(target)(reinterpret_cast<const uint8_t*>(text.data()),
+                              static_cast<int64_t>(whole), {}, &state);
+      ASSERT_EQ(state.in_quotes, ByteByByte(text.substr(0, whole)).in_quotes)
+          << "target " << static_cast<int>(target) << ": " << text;
     }
   }
 }

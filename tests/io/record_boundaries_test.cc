@@ -85,7 +85,7 @@ TEST(RecordBoundaries, AgreesWithTheParserOnRandomText) {
     }
     RecordBoundaries boundaries(',', '"', 0, {});
     boundaries.Feed(text);
-    if (!boundaries.open_quote().has_value()) CheckEveryTarget(text);
+    if (!boundaries.in_quotes()) CheckEveryTarget(text);
   }
 }
 
@@ -96,11 +96,40 @@ TEST(RecordBoundaries, GivesManyTargetsAtOnceInOrder) {
 
 TEST(RecordBoundaries, TellsWhereAnOpenQuoteIs) {
   RecordBoundaries open(',', '"', 100, {});
-  open.Feed("a,b\nc,\"d\n");
-  EXPECT_EQ(open.open_quote(), 106);
+  open.Trace("a,b\nc,\"d\n");
+  EXPECT_TRUE(open.in_quotes());
+  EXPECT_EQ(open.opened_at(), 106);
   RecordBoundaries closed(',', '"', 0, {});
   closed.Feed("a,\"b\"");
-  EXPECT_EQ(closed.open_quote(), std::nullopt);
+  EXPECT_FALSE(closed.in_quotes());
+}
+
+TEST(RecordBoundaries, FollowsQuotesOfLongTextAsIfByteByByte) {
+  std::mt19937 random(11);
+  constexpr std::string_view kPieces[] = {"a",  ",",    "\n",   "\"x\"",    "\r\n",
+                                          "\"", "\"\"", "b\"c", ",\"\n\",", "0123456789"};
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    const size_t first = random() % std::size(kPieces);
+    const size_t kinds = 1 + random() % std::size(kPieces);
+    while (text.size() < 3000) {
+      text += kPieces[(first + random() % kinds) % std::size(kPieces)];
+    }
+    std::vector<int64_t> targets;
+    for (int64_t target = random() % 500; target < 3000; target += 1 + random() % 900) {
+      targets.push_back(target + 1);
+    }
+    RecordBoundaries traced(',', '"', 0, targets);
+    traced.Trace(text);
+    for (const size_t chunk_bytes : {size_t{1}, size_t{63}, size_t{130}, text.size()}) {
+      RecordBoundaries fed(',', '"', 0, targets);
+      for (size_t at = 0; at < text.size(); at += chunk_bytes) {
+        fed.Feed(std::string_view(text).substr(at, chunk_bytes));
+      }
+      ASSERT_EQ(fed.starts(), traced.starts()) << chunk_bytes << " in " << text;
+      ASSERT_EQ(fed.in_quotes(), traced.in_quotes()) << chunk_bytes << " in " << text;
+    }
+  }
 }
 
 TEST(RecordBoundaries, FindsLineStartsAroundTargets) {
