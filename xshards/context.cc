@@ -133,6 +133,8 @@ arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
   };
   const auto scans = GuessedScans(plan);
   for (const auto& scan : scans) {
+    // It may be in the plan twice, or another action was first.
+    if (scan.found->Get() != nullptr) continue;
     ARROW_ASSIGN_OR_RAISE(const FindTypes* find,
                           options_.operators->TypeFinder(scan.format));
     ARROW_ASSIGN_OR_RAISE(auto schema, (*find)(scan, run));

@@ -88,7 +88,7 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   template <typename Action>
   auto RunOnce(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
-  /// Find the types that scans of a plan only guess; says whether there were any.
+  /// Find the types that scans of a plan only guess; says whether it has such scans.
   arrow::Result<bool> FindGuessedTypes(const PlanNode& plan,
                                        const arrow::StopToken& stop);
 

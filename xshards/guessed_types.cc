@@ -14,9 +14,7 @@ constexpr char kMisfit[] = "does not fit the type that samples of the file sugge
 void AddGuessedScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
   if (plan.kind() == NodeKind::kScan) {
     const auto& scan = plan.as<ScanNode>();
-    if (scan.guessed && scan.found != nullptr && scan.found->Get() == nullptr) {
-      scans->push_back(scan);
-    }
+    if (scan.guessed && scan.found != nullptr) scans->push_back(scan);
   }
   if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get().has_value()) {
     return;

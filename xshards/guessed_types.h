@@ -49,7 +49,7 @@ using FindTypes = std::function<arrow::Result<std::shared_ptr<arrow::Schema>>(
 
 /// A scan with the types that were found, where some were.
 XSHARDS_EXPORT ScanNode WithFoundTypes(ScanNode scan);
-/// The scans below a plan whose types are still guessed, less what is cached already.
+/// The scans below a plan whose types were guessed, less what is cached already.
 XSHARDS_EXPORT std::vector<ScanNode> GuessedScans(const PlanNode& plan);
 
 }  // namespace xshards

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
+#include <thread>
 
 #include <arrow/io/compressed.h>
 #include <arrow/io/file.h>
@@ -153,6 +154,19 @@ TEST_F(CsvReader, FindsTypesOnceForAllThatUsesThem) {
   ASSERT_OK_AND_ASSIGN(const auto found, shards.schema());
   EXPECT_EQ(found->GetFieldByName("n")->type()->ToString(), "large_string");
   EXPECT_EQ(TypeName(*Rows(shards), "n"), "large_string");
+}
+
+TEST_F(CsvReader, FindsTypesForActionsAtTheSameTime) {
+  ASSERT_OK_AND_ASSIGN(const auto shards,
+                       ReadCsv(context_, Write("test.csv", Behind("5", {"x"}))));
+  std::vector<arrow::Status> statuses(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& status : statuses) {
+      threads.emplace_back([&] { status = shards.ToTable().status(); });
+    }
+  }
+  for (const auto& status : statuses) ASSERT_OK(status);
 }
 
 TEST_F(CsvReader, WidensTypesAlsoWhereTheyAreUsed) {
