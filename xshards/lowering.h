@@ -29,6 +29,9 @@ struct Operand {
   const TypePointer& type() const { return field->type(); }
   arrow::Type::type id() const { return field->type()->id(); }
   DtypeFamily family() const { return FamilyOf(*field); }
+  bool is_time() const {
+    return arrow::is_temporal(id()) || id() == arrow::Type::DURATION;
+  }
   /// The value if this is a constant, else nullptr.
   std::shared_ptr<arrow::Scalar> literal() const;
 };

@@ -130,10 +130,6 @@ OperandResult NumberArithmetic(const Lowering& lowering, const std::string& func
   return lowering.Typed(cp::call(function, {a, b}), family);
 }
 
-bool IsTime(const Operand& operand) {
-  return arrow::is_temporal(operand.id()) || operand.id() == arrow::Type::DURATION;
-}
-
 }  // namespace
 
 OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::Call& call,
@@ -145,7 +141,7 @@ OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::C
       right.family() == DtypeFamily::kCategory) {
     return NoArithmetic(function, left, right);
   }
-  if (IsTime(left) || IsTime(right)) {
+  if (left.is_time() || right.is_time()) {
     return LowerTimeArithmetic(lowering, function, left, right);
   }
   if (arrow::is_decimal(left.id()) || arrow::is_decimal(right.id())) {

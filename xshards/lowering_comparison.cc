@@ -60,19 +60,15 @@ TypePointer ComparedTimes(const Operand& left, const Operand& right) {
                           a.timezone().empty() ? "" : "UTC");
 }
 
-bool IsTime(const Operand& operand) {
-  return arrow::is_temporal(operand.id()) || operand.id() == Type::DURATION;
-}
-
 /// The type two operands are compared in; nullptr if they have nothing in common.
 TypePointer ComparedType(const Operand& left, const Operand& right) {
   if (left.id() == Type::NA) return right.type();
   if (right.id() == Type::NA) return left.type();
   if (IsNumber(left) && IsNumber(right)) return ComparedNumbers(left, right);
   if (IsText(*left.type()) && IsText(*right.type())) return arrow::large_utf8();
-  if (IsTime(left) && IsTime(right)) return ComparedTimes(left, right);
+  if (left.is_time() && right.is_time()) return ComparedTimes(left, right);
   const auto basic = [](const Operand& operand) {
-    return IsNumber(operand) || IsTime(operand) || IsText(*operand.type());
+    return IsNumber(operand) || operand.is_time() || IsText(*operand.type());
   };
   if (basic(left) && basic(right)) return nullptr;
   // Decimals, binary and nested values are left to Arrow.

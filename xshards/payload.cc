@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kKindKey[] = "xshards.payload";
 constexpr char kStructureKey[] = "xshards.structure";
-constexpr char kDtypeKey[] = "dtype";
+constexpr char kArrayDtypeKey[] = "dtype";
 constexpr char kShapeKey[] = "shape";
 
 /// A column of one large_binary value that shares the buffer.
@@ -86,7 +86,7 @@ arrow::Result<Payload> Payload::Tensors(const std::vector<TensorLeaf>& leaves,
   arrow::ArrayVector columns;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const TensorLeaf& leaf = leaves[i];
-    auto metadata = arrow::key_value_metadata({kDtypeKey, kShapeKey},
+    auto metadata = arrow::key_value_metadata({kArrayDtypeKey, kShapeKey},
                                               {leaf.dtype, JoinShape(leaf.shape)});
     fields.push_back(arrow::field(std::to_string(i), arrow::large_binary(),
                                   /*nullable=*/false, std::move(metadata)));
@@ -142,7 +142,7 @@ arrow::Result<std::vector<TensorLeaf>> Payload::tensor_leaves() const {
   ARROW_ASSIGN_OR_RAISE(auto shapes, TensorShapes(*schema_));
   std::vector<TensorLeaf> leaves;
   for (int i = 0; i < schema_->num_fields(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto dtype, schema_->field(i)->metadata()->Get(kDtypeKey));
+    ARROW_ASSIGN_OR_RAISE(auto dtype, schema_->field(i)->metadata()->Get(kArrayDtypeKey));
     leaves.push_back({.dtype = std::move(dtype),
                       .shape = std::move(shapes[static_cast<size_t>(i)]),
                       .data = ValueBuffer(*batches_[0]->column(i))});

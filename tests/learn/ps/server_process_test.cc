@@ -83,18 +83,18 @@ std::vector<std::byte> WeightsOf(const ParameterServer& server) {
   return {weights, weights + server.layout().vector_bytes()};
 }
 
-constexpr uint64_t kSteps = 12;
+constexpr uint64_t kTrainSteps = 12;
 
 /// The weights of an undisturbed run with the same gradients, made by threads.
 std::vector<std::byte> Undisturbed() {
   auto server = MakeServer(2);
   testing::ReplicaThreads replicas(*server, [](ReplicaClient& client) {
-    while (client.steps() < kSteps) {
+    while (client.steps() < kTrainSteps) {
       FillGradient(client);
       testing::PushAndWait(client, client.replica() + 1);
     }
   });
-  for (uint64_t step = 0; step < kSteps; ++step) {
+  for (uint64_t step = 0; step < kTrainSteps; ++step) {
     EXPECT_EQ(server->Step(kPatience)->outcome, StepOutcome::kUpdated);
   }
   return WeightsOf(*server);
@@ -113,9 +113,9 @@ TEST_F(ServerProcess, TrainsAsThreadsDo) {
   const auto expected = Undisturbed();
   auto server = MakeServer(2);
   const int fd = server->region()->fd();
-  Child first([&] { return TrainReplica(fd, 0, kSteps); });
-  Child second([&] { return TrainReplica(fd, 1, kSteps); });
-  for (uint64_t step = 0; step < kSteps; ++step) {
+  Child first([&] { return TrainReplica(fd, 0, kTrainSteps); });
+  Child second([&] { return TrainReplica(fd, 1, kTrainSteps); });
+  for (uint64_t step = 0; step < kTrainSteps; ++step) {
     ASSERT_OK_AND_ASSIGN(auto report, server->Step(kPatience));
     ASSERT_EQ(report.outcome, StepOutcome::kUpdated);
     EXPECT_EQ(report.rows, 3);
@@ -129,7 +129,7 @@ TEST_F(ServerProcess, DeathIsReportedOnceAndTheReplacementRepeatsTheStep) {
   const auto expected = Undisturbed();
   auto server = MakeServer(2);
   const int fd = server->region()->fd();
-  Child other([&] { return TrainReplica(fd, 0, kSteps); });
+  Child other([&] { return TrainReplica(fd, 0, kTrainSteps); });
   // Pushes five gradients and dies in the middle of writing the sixth.
   Child victim([&] {
     if (TrainReplica(fd, 1, 5) != 0) return 1;
@@ -155,9 +155,9 @@ TEST_F(ServerProcess, DeathIsReportedOnceAndTheReplacementRepeatsTheStep) {
     std::memcpy(&state, client->state().data(), client->state().size());
     if (client->steps() != 5 || state != 5) return 9;
     client.reset();
-    return TrainReplica(fd, 1, kSteps);
+    return TrainReplica(fd, 1, kTrainSteps);
   });
-  for (uint64_t step = 5; step < kSteps; ++step) {
+  for (uint64_t step = 5; step < kTrainSteps; ++step) {
     ASSERT_EQ(server->Step(kPatience)->outcome, StepOutcome::kUpdated);
   }
   EXPECT_EQ(replacement.Join(), 0);
