@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ops/batches.h"
+
 namespace xshards::ops {
 
 arrow::Status ProbeRows::LearnSchema() {
@@ -15,15 +17,28 @@ void ProbeRows::KeepRows() {
   writer_.emplace(context_.storage, Storage::kHeap);
 }
 
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::ReadPiece() {
+  if (first_batch_ != nullptr) return std::move(first_batch_);
+  return stream_ != nullptr ? stream_->Next() : input_.Next();
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::ReadBatch() {
+  while (!is_at_end_ && !pieces_.full()) {
+    ARROW_ASSIGN_OR_RAISE(auto piece, ReadPiece());
+    is_at_end_ = piece == nullptr;
+    if (is_at_end_ || piece->num_rows() == 0) continue;
+    // Joining what is large enough to others would only copy it.
+    const bool is_large = NumBytes(*piece) >= context_.batch_bytes / 4;
+    if (pieces_.empty() && is_large) return piece;
+    pieces_.Push(std::move(piece));
+  }
+  if (pieces_.empty()) return nullptr;
+  return pieces_.Take();
+}
+
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::Next() {
-  std::shared_ptr<arrow::RecordBatch> batch;
-  do {
-    batch = std::move(first_batch_);
-    if (batch == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(batch, stream_ != nullptr ? stream_->Next() : input_.Next());
-    }
-    if (batch == nullptr) return nullptr;
-  } while (batch->num_rows() == 0);
+  ARROW_ASSIGN_OR_RAISE(auto batch, ReadBatch());
+  if (batch == nullptr) return nullptr;
   first_row_ = next_row_;
   next_row_ += static_cast<size_t>(batch->num_rows());
   if (writer_) {
@@ -40,6 +55,7 @@ arrow::Status ProbeRows::StartAgain() {
     writer_.reset();
   }
   next_row_ = 0;
+  is_at_end_ = false;
   return kept_.Open(input_.schema(), context_.pool).Value(&stream_);
 }
 

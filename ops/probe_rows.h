@@ -9,6 +9,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "ops/batches.h"
 #include "ops/unary_stream.h"
 #include "xshards/block_store.h"
 #include "xshards/operator_table.h"
@@ -22,14 +23,17 @@ namespace xshards::ops {
 class ProbeRows {
  public:
   ProbeRows(Input& input, const OperatorContext& context)
-      : input_(input), context_(context) {}
+      : input_(input),
+        context_(context),
+        pieces_(context.batch_bytes / 4, context.pool) {}
 
   /// Read the first batch if only that tells the schema.
   arrow::Status LearnSchema();
   /// Called before the first Next(): rows will be read again.
   void KeepRows();
   bool keeps_rows() const { return keeps_rows_; }
-  /// The next batch that has rows, or nullptr at the end.
+  /// The next batch that has rows, or nullptr at the end. What comes in small pieces, as
+  /// from an exchange in little memory, comes together.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
   /// Begin from the first row again; only at the end, and if rows are kept.
   arrow::Status StartAgain();
@@ -41,8 +45,13 @@ class ProbeRows {
   }
 
  private:
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPiece();
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBatch();
+
   Input& input_;
   const OperatorContext& context_;
+  BatchCoalescer pieces_;
+  bool is_at_end_ = false;
   std::shared_ptr<arrow::RecordBatch> first_batch_;
   bool keeps_rows_ = false;
   std::optional<BlockWriter> writer_;    // in the first pass
