@@ -54,9 +54,12 @@ arrow::Status PlanDecoder::Get(SinkSpec* sink) {
   if (has_boundaries) {
     std::shared_ptr<arrow::Buffer> buffer;
     ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
-    ARROW_ASSIGN_OR_RAISE(auto reader,
-                          arrow::ipc::RecordBatchStreamReader::Open(
-                              std::make_shared<arrow::io::BufferReader>(buffer)));
+    // What comes before may have any length, so that values need not lie aligned.
+    auto options = arrow::ipc::IpcReadOptions::Defaults();
+    options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
+    ARROW_ASSIGN_OR_RAISE(
+        auto reader, arrow::ipc::RecordBatchStreamReader::Open(
+                         std::make_shared<arrow::io::BufferReader>(buffer), options));
     ARROW_ASSIGN_OR_RAISE(sink->boundaries, reader->Next());
   }
   ARROW_RETURN_NOT_OK(bytes_.Get(&sink->first_row));
