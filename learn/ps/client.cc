@@ -2,6 +2,7 @@
 #include "learn/ps/client.h"
 
 #include <algorithm>
+#include <sched.h>
 #include <unistd.h>
 #include <utility>
 
@@ -100,8 +101,23 @@ arrow::Status ReplicaClient::Push(int64_t rows, std::span<const std::byte> state
   return arrow::Status::OK();
 }
 
-arrow::Result<WaitOutcome> ReplicaClient::Wait(std::chrono::nanoseconds timeout) {
+void ReplicaClient::Call() {
+  region_->calls().fetch_add(1, std::memory_order_release);
+  region_->gradients_bell().Ring();
+}
+
+void ReplicaClient::StayAwake(std::chrono::nanoseconds time) const {
+  const auto end = Clock::now() + time;
+  while (!consumed() && Clock::now() < end) {
+    // The owner, or another replica, may have no core but this one.
+    sched_yield();
+  }
+}
+
+arrow::Result<WaitOutcome> ReplicaClient::Wait(std::chrono::nanoseconds timeout,
+                                               std::chrono::nanoseconds awake) {
   const auto deadline = Clock::now() + timeout;
+  StayAwake(std::min(timeout, awake));
   while (true) {
     const uint32_t seen = region_->weights_bell().value();
     // A stopped driver makes no update, but may have made this one.

@@ -60,13 +60,21 @@ class XSHARDS_EXPORT ReplicaClient {
   /// on from here (random generators, position, module buffers). Fails if the gradient
   /// before is not consumed yet or the state has no room.
   arrow::Status Push(int64_t rows, std::span<const std::byte> state = {});
-  /// Wait until the gradient pushed last is part of the weights. Fails if the driver's
-  /// process is gone.
-  arrow::Result<WaitOutcome> Wait(std::chrono::nanoseconds timeout);
+  /// Have the driver come out of its wait: there is a message for it elsewhere.
+  void Call();
+  /// Wait until the gradient pushed last is part of the weights, at first without going to
+  /// sleep. Fails if the driver's process is gone.
+  arrow::Result<WaitOutcome> Wait(std::chrono::nanoseconds timeout,
+                                  std::chrono::nanoseconds awake = kAwake);
 
  private:
+  // Waking a process takes longer than the update of a small model, and on a core that
+  // went idle meanwhile longer still.
+  static constexpr std::chrono::microseconds kAwake{200};
+
   ReplicaClient(std::shared_ptr<ParameterRegion> region, int32_t replica);
   bool consumed() const;
+  void StayAwake(std::chrono::nanoseconds time) const;
 
   const std::shared_ptr<ParameterRegion> region_;
   const int32_t replica_;

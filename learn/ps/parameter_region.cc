@@ -63,6 +63,7 @@ arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Create(
                                             .sections = sections,
                                             .stopped = false,
                                             .step = 0,
+                                            .calls = 0,
                                             .gradients_bell = {},
                                             .weights_bell = {}};
   for (int32_t replica = 0; replica < sizes.num_replicas; ++replica) {

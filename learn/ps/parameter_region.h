@@ -65,11 +65,13 @@ class XSHARDS_EXPORT ParameterRegion {
   int64_t vector_bytes() const { return header().vector_bytes; }
   int32_t driver_pid() const { return header().driver_pid; }
 
-  /// Rung by a replica when a gradient is complete; the driver sleeps on it.
+  /// Rung by a replica when a gradient is complete, or it calls; the driver sleeps on it.
   Bell& gradients_bell() const { return header().gradients_bell; }
   /// Rung by the driver when weights are new or it stops; replicas sleep on it.
   Bell& weights_bell() const { return header().weights_bell; }
   std::atomic<bool>& stopped() const { return header().stopped; }
+  /// How often replicas have called the driver.
+  std::atomic<uint64_t>& calls() const { return header().calls; }
   /// Updates made to the weights.
   std::atomic<uint64_t>& step() const { return header().step; }
 
@@ -112,6 +114,7 @@ class XSHARDS_EXPORT ParameterRegion {
     Sections sections;
     std::atomic<bool> stopped;
     std::atomic<uint64_t> step;
+    std::atomic<uint64_t> calls;
     alignas(64) Bell gradients_bell;
     alignas(64) Bell weights_bell;
   };

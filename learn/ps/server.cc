@@ -130,8 +130,13 @@ std::vector<int32_t> ParameterServer::AwaitGradients(std::chrono::nanoseconds ti
       report->outcome = StepOutcome::kStopped;
       return {};
     }
+    const uint64_t calls = region_->calls().load(std::memory_order_acquire);
     auto replicas = policy_->NextUpdate(Progress());
     if (!replicas.empty()) return replicas;
+    if (std::exchange(calls_, calls) != calls) {
+      report->outcome = StepOutcome::kCalled;
+      return {};
+    }
     const auto now = Clock::now();
     if (now >= next_watch || now >= deadline) {
       next_watch = now + kWatchInterval;
@@ -189,19 +194,46 @@ void ParameterServer::Publish(const std::vector<int32_t>& replicas, StepReport* 
   region_->weights_bell().Ring();
 }
 
-arrow::Result<StepReport> ParameterServer::Step(std::chrono::nanoseconds timeout) {
-  StepReport report{.step = region_->step().load()};
-  const auto replicas = AwaitGradients(timeout, &report);
-  if (replicas.empty()) return report;
-  Update update = Prepare(replicas, &report);
+void ParameterServer::MakeUpdate(const std::vector<int32_t>& replicas,
+                                 StepReport* report) {
+  Update update = Prepare(replicas, report);
   for (size_t index = 0; index < update.active.size(); ++index) {
     if (update.active[index]) ++region_->step_counts()[index];
   }
-  ClipByNorm(&update, &report);
+  ClipByNorm(&update, report);
   owners_.Run(static_cast<int>(shards_.size()),
               [&](int owner) { shards_[static_cast<size_t>(owner)].Apply(update); });
-  Publish(replicas, &report);
+  Publish(replicas, report);
+}
+
+arrow::Result<StepReport> ParameterServer::Step(std::chrono::nanoseconds timeout) {
+  StepReport report{.step = region_->step().load()};
+  const auto replicas = AwaitGradients(timeout, &report);
+  if (!replicas.empty()) MakeUpdate(replicas, &report);
   return report;
+}
+
+arrow::Result<StepReport> ParameterServer::StepWhile(const std::function<bool()>& go_on,
+                                                     std::chrono::nanoseconds timeout,
+                                                     std::chrono::nanoseconds patience) {
+  const auto deadline = Clock::now() + timeout;
+  const uint64_t first = region_->step().load();
+  while (true) {
+    StepReport report{.step = region_->step().load()};
+    const auto left = std::max<std::chrono::nanoseconds>(deadline - Clock::now(), {});
+    const auto replicas = AwaitGradients(std::min(left, patience), &report);
+    if (replicas.empty()) {
+      const bool late = report.outcome == StepOutcome::kTimeout;
+      if (late && report.step > first) report.outcome = StepOutcome::kUpdated;
+      return report;
+    }
+    if (!go_on()) {
+      report.outcome = StepOutcome::kReady;
+      return report;
+    }
+    MakeUpdate(replicas, &report);
+    if (Clock::now() >= deadline) return report;
+  }
 }
 
 arrow::Result<StepReport> ParameterServer::Await(std::chrono::nanoseconds timeout) {

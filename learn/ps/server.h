@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,7 @@ enum class StepOutcome : uint8_t {
   kUpdated,      // weights are new, replicas have been told
   kReady,        // of Await: all gradients for the next update are there
   kReplicaDied,  // see dead_replicas; start them again and call Step again
+  kCalled,       // a replica called; nothing has changed
   kTimeout,      // gradients are missing still; nothing has changed
   kStopped,      // Stop was called
 };
@@ -79,6 +81,12 @@ class XSHARDS_EXPORT ParameterServer {
   /// replicas. Blocks for at most `timeout`; the death of a replica is noticed within a
   /// fifth of a second.
   arrow::Result<StepReport> Step(std::chrono::nanoseconds timeout);
+  /// Step again and again, until `timeout` is over or gradients do not come for as long as
+  /// `patience`. Before each update `go_on` is asked; if it says no, the outcome is kReady
+  /// and that update is still to be made. kUpdated means that at least one was.
+  arrow::Result<StepReport> StepWhile(const std::function<bool()>& go_on,
+                                      std::chrono::nanoseconds timeout,
+                                      std::chrono::nanoseconds patience);
   /// The two halves of an update that somebody else computes: wait for the gradients as
   /// Step does, and, once weights are written, let the replicas go on.
   arrow::Result<StepReport> Await(std::chrono::nanoseconds timeout);
@@ -111,6 +119,7 @@ class XSHARDS_EXPORT ParameterServer {
   /// The replicas to take gradients from, or in `report` why there are none.
   std::vector<int32_t> AwaitGradients(std::chrono::nanoseconds timeout,
                                       StepReport* report);
+  void MakeUpdate(const std::vector<int32_t>& replicas, StepReport* report);
   Update Prepare(const std::vector<int32_t>& replicas, StepReport* report) const;
   void ClipByNorm(Update* update, StepReport* report);
   arrow::Status CheckRestore(
@@ -126,6 +135,7 @@ class XSHARDS_EXPORT ParameterServer {
   std::vector<Shard> shards_;
   std::vector<double> block_sums_;
   std::vector<ProcessWatch> watches_;  // by replica
+  uint64_t calls_ = 0;                 // of replicas, that the caller knows of
   OwnerPool owners_;
 };
 

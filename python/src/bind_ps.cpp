@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -106,15 +107,18 @@ std::unique_ptr<ParameterServer> MakeServer(
                                       std::move(options)));
 }
 
+std::chrono::nanoseconds Nanoseconds(double seconds) {
+  seconds = std::clamp(seconds, 0.0, 1e9);  // infinity has no nanoseconds
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
 /// Call `attempt(slice)` until `timed_out(result)` is false or the seconds are over, with
 /// a look for Ctrl-C now and then.
 template <typename TimedOut, typename Attempt>
 auto WaitInterruptibly(double seconds, TimedOut timed_out, Attempt attempt) {
   using std::chrono::nanoseconds;
-  seconds = std::clamp(seconds, 0.0, 1e9);  // infinity has no nanoseconds
-  const auto deadline =
-      std::chrono::steady_clock::now() +
-      std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
+  const auto deadline = std::chrono::steady_clock::now() + Nanoseconds(seconds);
   while (true) {
     const auto left = deadline - std::chrono::steady_clock::now();
     const auto slice =
@@ -139,6 +143,8 @@ const char* NameOf(learn::StepOutcome outcome) {
       return "ready";
     case learn::StepOutcome::kReplicaDied:
       return "replica_died";
+    case learn::StepOutcome::kCalled:
+      return "called";
     case learn::StepOutcome::kTimeout:
       return "timeout";
     default:
@@ -173,6 +179,22 @@ learn::StepReport Await(ParameterServer& server, double timeout) {
         return report.outcome == learn::StepOutcome::kTimeout;
       },
       [&](std::chrono::nanoseconds slice) { return server.Await(slice); });
+}
+
+/// Step until the number at `word` is not `seen` any more: somebody wants to be read.
+learn::StepReport StepWhile(ParameterServer& server, const py::buffer& word,
+                            uint64_t seen, double seconds, double patience) {
+  const py::buffer_info info = word.request();
+  if (info.itemsize != sizeof(uint64_t) || info.size < 1) {
+    Unwrap(arrow::Status::Invalid("Expected 8 bytes to watch, got ",
+                                  info.itemsize * info.size));
+  }
+  const std::atomic_ref<uint64_t> value(*static_cast<uint64_t*>(info.ptr));
+  return Unwrap([&] {
+    py::gil_scoped_release release;
+    return server.StepWhile([&] { return value.load() == seen; }, Nanoseconds(seconds),
+                            Nanoseconds(patience));
+  }());
 }
 
 void CheckReplica(const ParameterServer& server, int32_t replica) {
@@ -241,6 +263,8 @@ void BindServer(py::module_& module) {
                                            counts.data(), true);
                              })
       .def("step", &Step, py::arg("timeout"))
+      .def("step_while", &StepWhile, py::arg("word"), py::arg("seen"),
+           py::arg("seconds"), py::arg("patience"))
       .def("wait_for_gradients", &Await, py::arg("timeout"))
       .def("release",
            [](ParameterServer& self) {
@@ -346,6 +370,7 @@ void BindClient(py::module_& module) {
             Unwrap(self.Push(rows, std::as_bytes(std::span(state))));
           },
           py::arg("rows"), py::arg("state") = py::bytes())
+      .def("call", &ReplicaClient::Call)
       .def("wait", &Wait, py::arg("timeout"))
       // A replica that is garbage collected late must not block its successor.
       .def("detach", &ReplicaClient::Detach);

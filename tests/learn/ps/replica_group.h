@@ -69,11 +69,11 @@ class ReplicaThreads {
   std::vector<std::jthread> threads_;
 };
 
-/// Push a gradient of `rows` rows and wait for its update.
+/// Push a gradient of `rows` rows and wait for its update, asleep.
 inline void PushAndWait(ReplicaClient& client, int64_t rows) {
   const auto pushed = client.Push(rows);
   ASSERT_TRUE(pushed.ok()) << pushed;
-  const auto outcome = client.Wait(kPatience);
+  const auto outcome = client.Wait(kPatience, std::chrono::nanoseconds(0));
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   ASSERT_EQ(*outcome, WaitOutcome::kReady);
 }

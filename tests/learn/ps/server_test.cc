@@ -271,6 +271,77 @@ TEST(ParameterServer, ManyShortStepsLoseNoWakeUp) {
   EXPECT_EQ(server->step(), static_cast<uint64_t>(kSteps));
 }
 
+TEST(ParameterServer, ReplicasThatStayAwakeSeeEveryUpdate) {
+  constexpr int kSteps = 500;
+  auto server = MakeServer({{.name = "w", .count = 4}}, PlainOptions(3));
+  ReplicaThreads replicas(*server, [](ReplicaClient& client) {
+    for (int step = 0; step < kSteps; ++step) {
+      std::ranges::fill(Gradient(client, 0), 1.0F);
+      ASSERT_OK(client.Push(1));
+      ASSERT_OK_AND_ASSIGN(auto outcome, client.Wait(kPatience));
+      ASSERT_EQ(outcome, WaitOutcome::kReady);
+      ASSERT_EQ(client.region()->step().load(), client.steps());
+    }
+  });
+  for (int step = 0; step < kSteps; ++step) UpdateOnce(*server);
+  EXPECT_NEAR(Weights(*server, 0)[3], -kSteps, 1e-2);
+}
+
+TEST(ParameterServer, StepWhileMakesUpdatesUntilToldToLook) {
+  auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(2));
+  ReplicaThreads replicas(*server, [](ReplicaClient& client) {
+    for (int step = 0; step < 5; ++step) {
+      Gradient(client, 0)[0] = 1;
+      PushAndWait(client, 1);
+    }
+  });
+  int asked = 0;
+  const auto go_on = [&] { return ++asked != 3; };
+  ASSERT_OK_AND_ASSIGN(auto report, server->StepWhile(go_on, kPatience, kPatience));
+  EXPECT_EQ(report.outcome, StepOutcome::kReady);
+  EXPECT_EQ(report.step, 2U);
+  EXPECT_EQ(Weights(*server, 0)[0], -2);
+  // The update it was told not to make is still there to be made.
+  EXPECT_EQ(UpdateOnce(*server).step, 3U);
+  while (server->step() < 5) {
+    ASSERT_OK_AND_ASSIGN(report,
+                         server->StepWhile(go_on, kPatience, std::chrono::milliseconds(1)));
+  }
+  EXPECT_EQ(Weights(*server, 0)[0], -5);
+}
+
+TEST(ParameterServer, ACallEndsTheWaitOnce) {
+  auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(1));
+  ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
+  std::jthread replica([&] { client->Call(); });
+  ASSERT_OK_AND_ASSIGN(auto report, server->Step(kPatience));
+  EXPECT_EQ(report.outcome, StepOutcome::kCalled);
+  ASSERT_OK_AND_ASSIGN(report, server->Step(nanoseconds(1)));
+  EXPECT_EQ(report.outcome, StepOutcome::kTimeout);
+  // Gradients come first; the call is not forgotten.
+  ASSERT_OK(client->Push(1));
+  client->Call();
+  EXPECT_EQ(UpdateOnce(*server).step, 1U);
+  ASSERT_OK_AND_ASSIGN(report, server->Step(kPatience));
+  EXPECT_EQ(report.outcome, StepOutcome::kCalled);
+}
+
+TEST(ParameterServer, StepWhileEndsWhenNoGradientsCome) {
+  auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(1));
+  const auto go_on = [] { return true; };
+  ASSERT_OK_AND_ASSIGN(auto report,
+                       server->StepWhile(go_on, kPatience, nanoseconds(1)));
+  EXPECT_EQ(report.outcome, StepOutcome::kTimeout);
+  ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
+  ASSERT_OK(client->Push(1));
+  ASSERT_OK_AND_ASSIGN(report, server->StepWhile(go_on, kPatience, nanoseconds(1)));
+  EXPECT_EQ(report.outcome, StepOutcome::kUpdated);
+  EXPECT_EQ(report.step, 1U);
+  server->Stop();
+  ASSERT_OK_AND_ASSIGN(report, server->StepWhile(go_on, kPatience, kPatience));
+  EXPECT_EQ(report.outcome, StepOutcome::kStopped);
+}
+
 TEST(ParameterServer, RegionIsCountedInTheBudgetWhileItLives) {
   const auto budget = std::make_shared<MemoryBudget>(1 << 30);
   auto options = PlainOptions(2);

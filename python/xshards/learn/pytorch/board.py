@@ -40,6 +40,11 @@ class Board:
         """How often it was written."""
         return self._version[0]
 
+    @property
+    def version_word(self) -> memoryview:
+        """Where the version is, for those who watch it."""
+        return self._version
+
     def write(self, options: list[dict[str, Any]]) -> None:
         """Leave options for the next update."""
         content = pickle.dumps(options, protocol=5)

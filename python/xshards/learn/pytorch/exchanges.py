@@ -82,6 +82,11 @@ class ServerExchange:
         for optimizer in self._optimizers:
             optimizer.refresh()
 
+    def call_driver(self) -> None:
+        """Have the driver look for a message, not only for gradients."""
+        for client in self._clients:
+            client.call()
+
     def changed(self) -> int:
         """Count parameters that were changed in place outside of the optimizer."""
         return sum(len(view.changed()) for view in self._views)
@@ -152,6 +157,9 @@ class LocalExchange:
 
     def refresh(self) -> None:
         """Do nothing: the weights are this replica's own."""
+
+    def call_driver(self) -> None:
+        """Do nothing: the driver waits for messages."""
 
     def changed(self) -> int:
         """Count nothing: code may change the weights."""

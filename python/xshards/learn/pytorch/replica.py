@@ -120,7 +120,7 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                     data = sources.get(getattr(command, "source", 0))
                     answer = replica.answer(command, data)
                     side.flush()
-                    channel.send(("done", answer))
+                    replica.tell("done", answer)
         except JobStoppedError:
             raise
         except BaseException as error:  # it belongs to the caller
@@ -187,6 +187,11 @@ class _Replica:
             return self._runner.should_stop
         return self._validate(command, source)
 
+    def tell(self, *message: object) -> None:
+        """Send the driver a message."""
+        self._channel.send(message)
+        self._exchange.call_driver()
+
     def _save(self, path: str, weights_only: bool) -> None:  # noqa: FBT001
         """Have the driver write a file; it has what replicas do not have."""
         self._ask("save", str(Path(path).absolute()), weights_only)
@@ -197,7 +202,7 @@ class _Replica:
         self._ask("batch", self._turn.position(), steps)
 
     def _ask(self, *message: object) -> None:
-        self._channel.send(message)
+        self.tell(*message)
         while isinstance(self._channel.receive()[0], SendState):
             self._channel.send(("done", self._state()))
 

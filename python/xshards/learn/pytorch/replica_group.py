@@ -193,6 +193,10 @@ class ReplicaGroup:
             if not servers:
                 self._look(servers, 1.0)
                 continue
+            if len(servers) == 1 and after_update is None:
+                servers[0].update(_LOOK_SECONDS, patience=_WAIT_SECONDS)
+                self._look(servers, 0)
+                continue
             # Operators step their optimizers one after the other.
             outcome = servers[turn].update(_WAIT_SECONDS / len(servers))
             turn = (turn + 1) % len(servers)

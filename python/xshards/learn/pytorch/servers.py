@@ -91,9 +91,17 @@ class OptimizerServer:
         if self.native:
             self.server.set_clip(constant=self._clip.constant, norm=self._clip.norm)
 
-    def update(self, seconds: float) -> str:
-        """Wait for the gradients of all replicas and make one update of them."""
-        report = self.server.wait_for_gradients(seconds)
+    def update(self, seconds: float, *, patience: float | None = None) -> str:
+        """Wait for the gradients of all replicas and make one update of them.
+
+        With `patience`, make as many as come within the seconds, unless there are none
+        for so long.
+        """
+        if patience is not None and self.native and self.schedule is None:
+            word, seen = self.board.version_word, self._seen
+            report = self.server.step_while(word, seen, seconds, patience)
+        else:
+            report = self.server.wait_for_gradients(seconds)
         if report.outcome != "ready":
             return report.outcome
         if self.board.version != self._seen:
@@ -178,7 +186,7 @@ class OptimizerServer:
     def abandon_step(self) -> None:
         """Forget gradients of a step that will not be made; replicas are gone."""
         # One that has all its gradients is made: deaths are only looked for after it.
-        while self.update(0) in ("updated", "replica_died"):
+        while self.update(0) in ("updated", "replica_died", "called"):
             pass
         states = [
             self.server.replica_state(replica) for replica in range(self._num_replicas)
