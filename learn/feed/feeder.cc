@@ -40,7 +40,8 @@ Feeder::Feeder(RowSource source, FeedOptions options, arrow::MemoryPool* pool)
       source_(std::move(source)),
       plan_{.num_rows = source_.num_rows(),
             .batch_size = options_.batch_size,
-            .num_replicas = options_.num_replicas} {}
+            .num_replicas = options_.num_replicas},
+      ready_(options_.prefetch) {}
 
 Feeder::~Feeder() { Stop(); }
 
@@ -54,11 +55,7 @@ void Feeder::Start(int64_t epoch, int64_t first_step) {
 
 arrow::Result<std::optional<FeedBatch>> Feeder::Next() {
   if (ended_) return std::nullopt;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !ready_.empty(); });
-  auto batch = std::move(ready_.front());
-  ready_.pop_front();
-  changed_.notify_all();
+  auto batch = ready_.Take();
   ended_ = !batch.ok() || !batch->has_value();
   return batch;
 }
@@ -68,7 +65,7 @@ void Feeder::Stop() {
     thread_.request_stop();
     thread_.join();
   }
-  ready_.clear();
+  ready_.Clear();
 }
 
 void Feeder::MakeBatches(const std::stop_token& stop, int64_t epoch, int64_t first_step) {
@@ -78,25 +75,13 @@ void Feeder::MakeBatches(const std::stop_token& stop, int64_t epoch, int64_t fir
     const auto share = plan_.ShareOf(options_.replica, step);
     auto rows = reader.Read(share.begin, share.end);
     if (!rows.ok()) {
-      Put(stop, rows.status());
+      ready_.Put(stop, rows.status());
       return;
     }
     FeedBatch batch{step, plan_.StepRows(step), rows.MoveValueUnsafe()};
-    if (!Put(stop, std::optional(std::move(batch)))) return;
+    if (!ready_.Put(stop, std::optional(std::move(batch)))) return;
   }
-  Put(stop, std::nullopt);
-}
-
-bool Feeder::Put(const std::stop_token& stop,
-                 arrow::Result<std::optional<FeedBatch>> batch) {
-  std::unique_lock lock(mutex_);
-  const auto room = [this] {
-    return ready_.size() < static_cast<size_t>(options_.prefetch);
-  };
-  if (!changed_.wait(lock, stop, room)) return false;
-  ready_.push_back(std::move(batch));
-  changed_.notify_all();
-  return true;
+  ready_.Put(stop, std::nullopt);
 }
 
 }  // namespace xshards::learn

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -14,7 +11,9 @@
 #include <arrow/type_fwd.h>
 
 #include "learn/feed/batch_plan.h"
+#include "learn/feed/batch_queue.h"
 #include "learn/feed/epoch_order.h"
+#include "learn/feed/feed_batch.h"
 #include "learn/feed/row_source.h"
 #include "learn/feed/tensor_block.h"
 #include "xshards/export.h"
@@ -29,16 +28,9 @@ struct XSHARDS_EXPORT FeedOptions {
   int num_replicas = 1;
   int replica = 0;  // which of them is fed
   ShuffleOptions order = {};
-  int prefetch = 4;  // batches made ahead
+  int prefetch = 4;  // batches made ahead; of small ones more
 
   arrow::Status Validate() const;
-};
-
-/// One replica's share of a step.
-struct FeedBatch {
-  int64_t step = 0;
-  int64_t step_rows = 0;  // over all replicas
-  TensorBlock rows;       // may be empty
 };
 
 /// Turns partitions into mini-batches for one replica, on a thread of its own.
@@ -67,8 +59,6 @@ class XSHARDS_EXPORT Feeder {
   Feeder(RowSource source, FeedOptions options, arrow::MemoryPool* pool);
   void Stop();
   void MakeBatches(const std::stop_token& stop, int64_t epoch, int64_t first_step);
-  /// Wait for room and put a result there; false if stopped meanwhile.
-  bool Put(const std::stop_token& stop, arrow::Result<std::optional<FeedBatch>> batch);
 
   const FeedOptions options_;
   arrow::MemoryPool* const pool_;
@@ -76,9 +66,7 @@ class XSHARDS_EXPORT Feeder {
   const BatchPlan plan_;
   bool ended_ = true;  // Next() gave the epoch's end, or an error
 
-  std::mutex mutex_;  // guards ready_
-  std::condition_variable_any changed_;
-  std::deque<arrow::Result<std::optional<FeedBatch>>> ready_;
+  BatchQueue ready_;
   std::jthread thread_;
 };
 

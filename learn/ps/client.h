@@ -62,8 +62,8 @@ class XSHARDS_EXPORT ReplicaClient {
   arrow::Status Push(int64_t rows, std::span<const std::byte> state = {});
   /// Have the driver come out of its wait: there is a message for it elsewhere.
   void Call();
-  /// Wait until the gradient pushed last is part of the weights, at first without going to
-  /// sleep. Fails if the driver's process is gone.
+  /// Wait until the gradient pushed last is part of the weights, at first without going
+  /// to sleep. Fails if the driver's process is gone.
   arrow::Result<WaitOutcome> Wait(std::chrono::nanoseconds timeout,
                                   std::chrono::nanoseconds awake = kAwake);
 

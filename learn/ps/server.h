@@ -81,9 +81,9 @@ class XSHARDS_EXPORT ParameterServer {
   /// replicas. Blocks for at most `timeout`; the death of a replica is noticed within a
   /// fifth of a second.
   arrow::Result<StepReport> Step(std::chrono::nanoseconds timeout);
-  /// Step again and again, until `timeout` is over or gradients do not come for as long as
-  /// `patience`. Before each update `go_on` is asked; if it says no, the outcome is kReady
-  /// and that update is still to be made. kUpdated means that at least one was.
+  /// Step again and again, until `timeout` is over or gradients do not come for as long
+  /// as `patience`. Before each update `go_on` is asked; if it says no, the outcome is
+  /// kReady and that update is still to be made. kUpdated means that at least one was.
   arrow::Result<StepReport> StepWhile(const std::function<bool()>& go_on,
                                       std::chrono::nanoseconds timeout,
                                       std::chrono::nanoseconds patience);

@@ -263,8 +263,8 @@ void BindServer(py::module_& module) {
                                            counts.data(), true);
                              })
       .def("step", &Step, py::arg("timeout"))
-      .def("step_while", &StepWhile, py::arg("word"), py::arg("seen"),
-           py::arg("seconds"), py::arg("patience"))
+      .def("step_while", &StepWhile, py::arg("word"), py::arg("seen"), py::arg("seconds"),
+           py::arg("patience"))
       .def("wait_for_gradients", &Await, py::arg("timeout"))
       .def("release",
            [](ParameterServer& self) {

@@ -304,8 +304,8 @@ TEST(ParameterServer, StepWhileMakesUpdatesUntilToldToLook) {
   // The update it was told not to make is still there to be made.
   EXPECT_EQ(UpdateOnce(*server).step, 3U);
   while (server->step() < 5) {
-    ASSERT_OK_AND_ASSIGN(report,
-                         server->StepWhile(go_on, kPatience, std::chrono::milliseconds(1)));
+    ASSERT_OK_AND_ASSIGN(
+        report, server->StepWhile(go_on, kPatience, std::chrono::milliseconds(1)));
   }
   EXPECT_EQ(Weights(*server, 0)[0], -5);
 }
@@ -329,8 +329,7 @@ TEST(ParameterServer, ACallEndsTheWaitOnce) {
 TEST(ParameterServer, StepWhileEndsWhenNoGradientsCome) {
   auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(1));
   const auto go_on = [] { return true; };
-  ASSERT_OK_AND_ASSIGN(auto report,
-                       server->StepWhile(go_on, kPatience, nanoseconds(1)));
+  ASSERT_OK_AND_ASSIGN(auto report, server->StepWhile(go_on, kPatience, nanoseconds(1)));
   EXPECT_EQ(report.outcome, StepOutcome::kTimeout);
   ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
   ASSERT_OK(client->Push(1));
