@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/batches.h"
 #include "ops/executors.h"
+#include "ops/gather.h"
 #include "ops/group_table.h"
 #include "ops/key_columns.h"
 #include "ops/plain_values.h"
+#include "ops/spilled_rows.h"
 #include "ops/unary_stream.h"
+#include "ops/vector_array.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
@@ -26,24 +31,66 @@ constexpr int64_t kTrialRows = 1 << 15;
 constexpr double kTooManyGroups = 0.6;
 constexpr double kTooManyOrderedGroups = 0.9;
 
+// The position of a row, for the order of groups that were spilled.
+constexpr char kRow[] = "__row";
+// Groups that do not fit are parted again and again, but keys that are equal never part.
+constexpr int kMaxSpillLevel = 4;
+
 // Names that no user's column has. The final phase finds states by them.
 std::string StateName(size_t aggregate, size_t state) {
   return "__s" + std::to_string(aggregate) + "_" + std::to_string(state);
 }
 
+/// One part of what was spilled after the other.
+class PartsStream final : public BatchStream {
+ public:
+  using OpenPart = std::function<OpenedNode(const Partition&)>;
+
+  PartsStream(std::shared_ptr<arrow::Schema> schema, std::vector<Partition> parts,
+              OpenPart open)
+      : schema_(std::move(schema)), parts_(std::move(parts)), open_(std::move(open)) {}
+
+  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    while (true) {
+      if (stream_ == nullptr) {
+        if (next_ == parts_.size()) return nullptr;
+        // Taken, so that its place on disk is free when it has been read.
+        const Partition part = std::exchange(parts_[next_++], {});
+        if (part.num_rows() == 0) continue;
+        ARROW_ASSIGN_OR_RAISE(stream_, open_(part));
+      }
+      ARROW_ASSIGN_OR_RAISE(auto batch, stream_->Next());
+      if (batch != nullptr) {
+        return arrow::RecordBatch::Make(schema_, batch->num_rows(), batch->columns());
+      }
+      stream_.reset();
+    }
+  }
+
+ private:
+  const std::shared_ptr<arrow::Schema> schema_;
+  std::vector<Partition> parts_;
+  const OpenPart open_;
+  size_t next_ = 0;
+  std::unique_ptr<BatchStream> stream_;
+};
+
 class AggregateStream final : public UnaryStream {
  public:
   AggregateStream(AggregateNode node, std::unique_ptr<BatchStream> input,
-                  OperatorContext& context)
+                  OperatorContext& context, int spill_level = 0)
       : UnaryStream(std::move(input), context),
         node_(std::move(node)),
+        spill_level_(spill_level),
         reservation_(context.storage.budget) {}
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
     while (true) {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
       if (auto piece = output_.Next()) return piece;
-      if (at_end_) return nullptr;
+      if (at_end_) return NextSpilled();
       ARROW_RETURN_NOT_OK(passes_rows_ ? PassRows() : Group());
     }
   }
@@ -139,11 +186,18 @@ class AggregateStream final : public UnaryStream {
         at_end_ = true;
         break;
       }
+      if (spilled_ != nullptr) {
+        ARROW_RETURN_NOT_OK(ConsumeOrSpill(batch));
+        continue;
+      }
       ARROW_RETURN_NOT_OK(groups_->Consume(*batch));
       num_rows_ += batch->num_rows();
       passes_rows_ = TooManyGroups();
       reservation_.Resize(groups_->num_bytes());
       ARROW_RETURN_NOT_OK(MakeRoom(context_));
+      if (MustSpill()) {
+        spilled_ = std::make_unique<SpilledRows>(node_.keys, spill_level_, context_);
+      }
     } while (!passes_rows_ && (node_.phase != AggregatePhase::kPartial ||
                                groups_->num_bytes() < max_bytes));
     if (!prepared() || groups_->num_groups() == 0) return arrow::Status::OK();
@@ -169,6 +223,97 @@ class AggregateStream final : public UnaryStream {
            share * static_cast<double>(num_rows_);
   }
 
+  /// True if there is no memory for more groups. Those there are stay, and take what
+  /// comes for them; the rows of others are put aside.
+  bool MustSpill() const {
+    const MemoryBudget* budget = context_.storage.budget;
+    return budget != nullptr && budget->over_high_mark() && !node_.by_last &&
+           node_.phase != AggregatePhase::kPartial && !keys_.empty() &&
+           spill_level_ < kMaxSpillLevel &&
+           groups_->num_bytes() > 2 * context_.batch_bytes;
+  }
+
+  arrow::Status ConsumeOrSpill(const std::shared_ptr<arrow::RecordBatch>& batch) {
+    ARROW_ASSIGN_OR_RAISE(auto unknown, groups_->ConsumeKnown(batch));
+    if (!unknown.empty()) {
+      auto rows = batch;
+      if (node_.ordered) {
+        ARROW_ASSIGN_OR_RAISE(rows, WithRowNumbers(*batch));
+      }
+      ARROW_ASSIGN_OR_RAISE(rows,
+                            Gather(rows, ToArray(std::move(unknown)), context_.pool));
+      ARROW_RETURN_NOT_OK(spilled_->Append(std::move(rows)));
+    }
+    num_rows_ += batch->num_rows();
+    return MakeRoom(context_);
+  }
+
+  /// The name of the row numbers, which are one more aggregate of what was spilled: their
+  /// smallest tells where a group comes.
+  std::string RowColumn() const {
+    return node_.phase == AggregatePhase::kFinal ? StateName(node_.aggregates.size(), 0)
+                                                 : kRow;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> WithRowNumbers(
+      const arrow::RecordBatch& batch) const {
+    if (IsNumbered()) return batch.Slice(0);
+    std::vector<int64_t> numbers(static_cast<size_t>(batch.num_rows()));
+    std::iota(numbers.begin(), numbers.end(), num_rows_);
+    return batch.AddColumn(batch.num_columns(), RowColumn(), ToArray(std::move(numbers)));
+  }
+
+  /// True if what comes was spilled before, so that its rows have numbers if groups have
+  /// an order.
+  bool IsNumbered() const { return spill_level_ > 0; }
+
+  /// The groups that were put aside, part by part.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSpilled() {
+    if (spilled_ != nullptr) {
+      groups_.reset();
+      ARROW_RETURN_NOT_OK(OpenSpilled());
+    }
+    if (rest_ == nullptr) return nullptr;
+    ARROW_ASSIGN_OR_RAISE(auto batch, rest_->Next());
+    if (batch == nullptr) {
+      rest_.reset();
+      return nullptr;
+    }
+    // Without the row numbers, where they are not asked for.
+    arrow::ArrayVector columns = batch->columns();
+    columns.resize(static_cast<size_t>(schema_->num_fields()));
+    return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
+  }
+
+  arrow::Status OpenSpilled() {
+    ARROW_ASSIGN_OR_RAISE(auto parts, std::exchange(spilled_, nullptr)->Finish());
+    AggregateNode node = node_;
+    auto schema = schema_;
+    if (node_.ordered && !IsNumbered()) {
+      node.aggregates.push_back({"min", kRow, kRow});
+      ARROW_ASSIGN_OR_RAISE(
+          schema,
+          schema_->AddField(schema_->num_fields(), arrow::field(kRow, arrow::int64())));
+    }
+    node.all_columns = false;
+    node.schema = schema;
+    rest_ = std::make_unique<PartsStream>(
+        schema, std::move(parts),
+        [this, node = std::move(node)](const Partition& part) -> OpenedNode {
+          ARROW_ASSIGN_OR_RAISE(auto rows, part.Open(nullptr, context_.pool));
+          auto stream = std::make_unique<AggregateStream>(node, std::move(rows), context_,
+                                                          spill_level_ + 1);
+          ARROW_RETURN_NOT_OK(stream->PrepareIfKnown());
+          return stream;
+        });
+    if (!node_.ordered) return arrow::Status::OK();
+    BatchStreams parts_in_turn;
+    parts_in_turn.push_back(std::move(rest_));
+    const auto sort = MakeNode(SortNode{.keys = {{.column = kRow}}});
+    ARROW_ASSIGN_OR_RAISE(rest_, OpenSort(*sort, std::move(parts_in_turn), context_));
+    return arrow::Status::OK();
+  }
+
   arrow::Status PassRows() {
     ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
     if (batch == nullptr) {
@@ -187,10 +332,13 @@ class AggregateStream final : public UnaryStream {
   std::vector<int> keys_;
   std::vector<GroupedColumn> columns_;
   std::unique_ptr<GroupTable> groups_;
+  const int spill_level_;  // how often this input was spilled before
   Reservation reservation_;
+  std::unique_ptr<SpilledRows> spilled_;
+  std::unique_ptr<BatchStream> rest_;  // of the output, after output_
   BatchSlicer output_;
   bool at_end_ = false;
-  int64_t num_rows_ = 0;      // in groups_
+  int64_t num_rows_ = 0;      // consumed since groups_ was made
   bool passes_rows_ = false;  // from now on
 };
 

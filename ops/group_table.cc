@@ -75,6 +75,25 @@ arrow::Status GroupTable::Consume(const arrow::RecordBatch& batch) {
   return Accumulate(batch, num_groups());
 }
 
+arrow::Result<std::vector<int64_t>> GroupTable::ConsumeKnown(
+    const std::shared_ptr<arrow::RecordBatch>& batch) {
+  ARROW_ASSIGN_OR_RAISE(auto columns, KeyColumns(*batch, keys_, pool_));
+  std::vector<uint32_t> ids;
+  ARROW_RETURN_NOT_OK(table_.Find(columns, batch->num_rows(), &ids, pool_));
+  std::vector<int64_t> known;
+  std::vector<int64_t> unknown;
+  groups_.clear();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const bool is_known = ids[i] != KeyTable::kNoKey;
+    (is_known ? known : unknown).push_back(static_cast<int64_t>(i));
+    if (is_known) groups_.push_back(ids[i]);
+  }
+  if (known.empty() || columns_.empty()) return unknown;
+  ARROW_ASSIGN_OR_RAISE(auto rows, Gather(batch, ToArray(std::move(known)), pool_));
+  ARROW_RETURN_NOT_OK(Accumulate(*rows, num_groups()));
+  return unknown;
+}
+
 arrow::Result<arrow::ArrayVector> GroupTable::EachRow(const arrow::RecordBatch& batch) {
   groups_.resize(static_cast<size_t>(batch.num_rows()));
   std::iota(groups_.begin(), groups_.end(), uint32_t{0});

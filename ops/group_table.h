@@ -33,6 +33,9 @@ class GroupTable {
       arrow::MemoryPool* pool);
 
   arrow::Status Consume(const arrow::RecordBatch& batch);
+  /// Consume the rows of groups that there are, and give the numbers of the others.
+  arrow::Result<std::vector<int64_t>> ConsumeKnown(
+      const std::shared_ptr<arrow::RecordBatch>& batch);
   /// The keys' columns, then those of every aggregate: its states or its result.
   /// Called once, when there is a group.
   arrow::Result<arrow::ArrayVector> Finish();

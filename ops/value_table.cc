@@ -43,9 +43,9 @@ uint64_t HashOf(uint64_t word, uint32_t tag) {
 }
 
 /// The first row of each value of a dictionary that appears; null is one of them.
-class FirstRows {
+class FirstAppearances {
  public:
-  explicit FirstRows(const arrow::DictionaryArray& values)
+  explicit FirstAppearances(const arrow::DictionaryArray& values)
       : places_(static_cast<size_t>(values.dictionary()->length()) + 1, kNowhere) {
     for (int64_t row = 0; row < values.length(); ++row) {
       uint32_t& place = places_[PlaceOf(values, row)];
@@ -246,7 +246,7 @@ arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
                                            std::vector<uint32_t>* ids,
                                            std::vector<int64_t>* new_rows,
                                            arrow::MemoryPool* pool) {
-  const FirstRows first(values);
+  const FirstAppearances first(values);
   ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(values, pool));
   std::vector<uint32_t> distinct_ids;
   std::vector<int64_t> new_values;
@@ -260,7 +260,7 @@ arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>
                                arrow::MemoryPool* pool) const {
   if (values.type_id() == arrow::Type::DICTIONARY) {
     const auto& encoded = static_cast<const arrow::DictionaryArray&>(values);
-    const FirstRows first(encoded);
+    const FirstAppearances first(encoded);
     ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(encoded, pool));
     std::vector<uint32_t> distinct_ids;
     ARROW_RETURN_NOT_OK(Find(*distinct, &distinct_ids, pool));

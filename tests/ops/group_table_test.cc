@@ -47,6 +47,18 @@ TEST_F(Groups, ComeInOrderOfLastAppearance) {
   ExpectArray(columns.at(1), Json(arrow::int64(), "[5, 8, 18]"));
 }
 
+TEST_F(Groups, ThatThereAreTakeTheirRows) {
+  auto table = Get(GroupTable::Make({0}, {Sum(1)}, /*by_last=*/false, context_.pool));
+  const auto batch = Batch(
+      {{"k", arrow::large_utf8(), kKeys}, {"v", arrow::int64(), "[1, 2, 4, 8, 16]"}});
+  ASSERT_OK(table->Consume(*batch->Slice(0, 1)));
+  EXPECT_EQ(Get(table->ConsumeKnown(batch)), (std::vector<int64_t>{1, 3, 4}));
+  EXPECT_TRUE(Get(table->ConsumeKnown(batch->Slice(2, 1))).empty());
+  const auto columns = Get(table->Finish());
+  ExpectArray(columns.at(0), Json(arrow::large_utf8(), R"(["b"])"));
+  ExpectArray(columns.at(1), Json(arrow::int64(), "[10]"));
+}
+
 TEST_F(Groups, AreTheRowsIfAsked) {
   auto sum = Sum(1);
   sum.accumulator.gives_states = true;
