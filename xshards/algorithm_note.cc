@@ -2,12 +2,17 @@
 #include "xshards/algorithm_note.h"
 
 #include "xshards/join_choice.h"
+#include "xshards/partitioning.h"
 
 namespace xshards {
 
 namespace {
 
-std::string ExchangeNote(const ExchangeNode& node) {
+std::string ExchangeNote(const PlanNode& plan) {
+  const auto& node = plan.as<ExchangeNode>();
+  if (MovesNothing(node, *plan.inputs[0])) {
+    return "no exchange: the rows are in these partitions already";
+  }
   switch (node.mode) {
     case ExchangeMode::kHash:
       return "hash exchange: equal keys have equal hashes, so they meet in one partition";
@@ -21,7 +26,11 @@ std::string ExchangeNote(const ExchangeNode& node) {
   return "";
 }
 
-std::string AggregateNote(const AggregateNode& node) {
+std::string AggregateNote(const PlanNode& plan) {
+  const auto& node = plan.as<AggregateNode>();
+  if (GroupsInPlace(node, *plan.inputs[0])) {
+    return "aggregation in place: rows of equal keys are in one partition already";
+  }
   const std::string two_phases =
       "two-phase aggregation: each partition groups its own rows first, so that only its "
       "groups move; ";
@@ -51,9 +60,9 @@ std::string SortNote(const PlanNode& plan) {
 std::string AlgorithmNote(const PlanNode& node, int64_t memory_bytes) {
   switch (node.kind()) {
     case NodeKind::kExchange:
-      return ExchangeNote(node.as<ExchangeNode>());
+      return ExchangeNote(node);
     case NodeKind::kAggregate:
-      return AggregateNote(node.as<AggregateNode>());
+      return AggregateNote(node);
     case NodeKind::kJoin:
       return ForeseeJoin(node, memory_bytes).reason;
     case NodeKind::kSort:

@@ -7,6 +7,7 @@
 #include "xshards/conform.h"
 #include "xshards/fragment.h"
 #include "xshards/join_choice.h"
+#include "xshards/partitioning.h"
 #include "xshards/range_boundaries.h"
 #include "xshards/stage_label.h"
 #include "xshards/stage_trees.h"
@@ -213,7 +214,11 @@ arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
 
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
+  if (MovesNothing(exchange, *plan->inputs[0])) return trees;
   if (exchange.mode == ExchangeMode::kGather) sink.num_partitions = 1;
+  if (exchange.mode == ExchangeMode::kRange) {
+    return RangePartitioned(trees, exchange, std::move(sink));
+  }
   if (exchange.mode != ExchangeMode::kRoundRobin) return Partitioned(trees, sink);
 
   // Balancing needs to know how many rows come before each partition.
@@ -226,6 +231,22 @@ arrow::Result<Executor::Trees> Executor::LowerExchange(const Plan& plan,
   }
   return Partitioned(trees, sink,
                      [&](size_t i, SinkSpec& own) { own.first_row = first_rows[i]; });
+}
+
+arrow::Result<Executor::Trees> Executor::RangePartitioned(const Trees& trees,
+                                                          const ExchangeNode& exchange,
+                                                          SinkSpec sink) {
+  SortNode order;
+  for (const auto& key : exchange.keys) order.keys.push_back({.column = key});
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(order, {trees[0]})).status());
+  // Where to cut is known only once all rows are there.
+  ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, sink.storage));
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  sink.sort_keys = order.keys;
+  ARROW_ASSIGN_OR_RAISE(sink.boundaries,
+                        ChooseBoundaries(partitions, order, schema, sink.num_partitions,
+                                         context_.memory_pool()));
+  return Partitioned(ToTrees(partitions, schema), sink);
 }
 
 arrow::Result<std::optional<Executor::Trees>> Executor::LowerFunctionExchange(
@@ -261,14 +282,15 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
   // Also finds unknown columns that the plan, before running, could not.
   ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
   ARROW_ASSIGN_OR_RAISE(auto output, OutputSchema(*MakeNode(aggregate, {trees[0]})));
+  if (GroupsInPlace(aggregate, *plan->inputs[0])) return Wrap(aggregate, trees);
   if (aggregate.all_columns) {
     aggregate.keys = input->field_names();
     aggregate.all_columns = false;
   }
+  const bool one = aggregate.ordered || aggregate.keys.empty();
   aggregate.phase = AggregatePhase::kPartial;
   trees = Wrap(aggregate, trees);
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
-  const bool one = aggregate.ordered || aggregate.keys.empty();
   sink.mode = one ? ExchangeMode::kGather : ExchangeMode::kHash;
   sink.num_partitions = one ? 1 : static_cast<int32_t>(trees.size());
   sink.keys = aggregate.keys;
@@ -299,8 +321,9 @@ arrow::Result<Executor::Trees> Executor::LowerJoin(const Plan& plan, Storage sto
   Note(choice.reason);
   auto chosen = join;
   chosen.build_left = choice.build_left;
-  return choice.hold_all ? JoinWithAll(std::move(chosen), left, right, storage)
-                         : JoinByHash(chosen, std::move(left), std::move(right), storage);
+  return choice.hold_all
+             ? JoinWithAll(std::move(chosen), left, right, storage)
+             : JoinByHash(*plan, chosen, std::move(left), std::move(right), storage);
 }
 
 arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees& left,
@@ -324,7 +347,8 @@ arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees&
   return ToTrees(partitions);
 }
 
-arrow::Result<Executor::Trees> Executor::JoinByHash(const JoinNode& join, Trees left,
+arrow::Result<Executor::Trees> Executor::JoinByHash(const PlanNode& plan,
+                                                    const JoinNode& join, Trees left,
                                                     Trees right, Storage storage) {
   const auto num_partitions =
       NumJoinPartitions(join, {left.size(), BytesOf(left)},
@@ -332,10 +356,17 @@ arrow::Result<Executor::Trees> Executor::JoinByHash(const JoinNode& join, Trees 
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
   sink.num_partitions = num_partitions;
-  sink.keys = join.left_keys;
-  ARROW_ASSIGN_OR_RAISE(left, Partitioned(left, sink));
-  sink.keys = join.right_keys;
-  ARROW_ASSIGN_OR_RAISE(right, Partitioned(right, sink));
+  const auto bring_together = [&](const char* side, const std::vector<std::string>& keys,
+                                  const PlanNode& input, Trees& side_trees) {
+    if (PartitioningOf(input) == Partitioning{keys, num_partitions}) {
+      Note(std::string("no exchange of the ") + side + ": its rows lie right already");
+      return arrow::Status::OK();
+    }
+    sink.keys = keys;
+    return Partitioned(side_trees, sink).Value(&side_trees);
+  };
+  ARROW_RETURN_NOT_OK(bring_together("left", join.left_keys, *plan.inputs[0], left));
+  ARROW_RETURN_NOT_OK(bring_together("right", join.right_keys, *plan.inputs[1], right));
   Trees trees;
   for (size_t i = 0; i < left.size(); ++i) {
     trees.push_back(MakeNode(join, {left[i], right[i]}));

@@ -50,9 +50,10 @@ class Executor {
   /// Join every partition of one side with all of the other, which is held once.
   arrow::Result<Trees> JoinWithAll(JoinNode join, const Trees& left, const Trees& right,
                                    Storage storage);
-  /// Bring equal keys of both sides together first.
-  arrow::Result<Trees> JoinByHash(const JoinNode& join, Trees left, Trees right,
-                                  Storage storage);
+  /// Bring equal keys of both sides together first, where `plan`, the join, does not say
+  /// that they are.
+  arrow::Result<Trees> JoinByHash(const PlanNode& plan, const JoinNode& join, Trees left,
+                                  Trees right, Storage storage);
   arrow::Result<Trees> LowerSort(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerLimit(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerUnion(const Plan& plan, Storage storage);
@@ -64,6 +65,10 @@ class Executor {
   /// something else, or its output must be seen whole first.
   arrow::Result<std::optional<Trees>> LowerFunctionExchange(const Plan& input,
                                                             SinkSpec sink);
+
+  /// Send rows to partitions by ranges of an exchange's keys, about equal in size.
+  arrow::Result<Trees> RangePartitioned(const Trees& trees, const ExchangeNode& exchange,
+                                        SinkSpec sink);
 
   /// As Lower, for a consumer that works on rows and columns: makes sure that the schema
   /// is known and that it is tables that come. `consumer` is for the message.

@@ -7,6 +7,7 @@
 #include "xshards/algorithm_note.h"
 #include "xshards/join_choice.h"
 #include "xshards/optimizer.h"
+#include "xshards/partitioning.h"
 
 namespace xshards {
 
@@ -35,6 +36,7 @@ class StageList {
   std::vector<std::string> Visit(const PlanNode& plan) {
     if (plan.kind() == NodeKind::kCache) return VisitCache(plan);
     if (plan.kind() == NodeKind::kJoin) return VisitJoin(plan);
+    if (IsInPlace(plan)) return VisitInPlace(plan);
     std::vector<std::string> steps;
     for (const auto& input : plan.inputs) {
       auto more = Visit(*input);
@@ -93,6 +95,21 @@ class StageList {
       steps.push_back("read stage " + std::to_string(number));
     }
     steps.push_back(Describe(plan));
+    return steps;
+  }
+
+  /// True for a wide node whose rows need not move.
+  static bool IsInPlace(const PlanNode& plan) {
+    if (plan.kind() == NodeKind::kExchange) {
+      return MovesNothing(plan.as<ExchangeNode>(), *plan.inputs[0]);
+    }
+    return plan.kind() == NodeKind::kAggregate &&
+           GroupsInPlace(plan.as<AggregateNode>(), *plan.inputs[0]);
+  }
+
+  std::vector<std::string> VisitInPlace(const PlanNode& plan) {
+    auto steps = Visit(*plan.inputs[0]);
+    if (plan.kind() == NodeKind::kAggregate) steps.push_back(Describe(plan));
     return steps;
   }
 

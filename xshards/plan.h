@@ -96,7 +96,7 @@ struct MapPythonNode {
 
 enum class ExchangeMode : uint8_t {
   kHash,        // rows of equal keys go to one partition
-  kRange,       // rows go to partitions by key range, see `boundaries`
+  kRange,       // rows go to partitions by key range, ranges being about equal in size
   kRoundRobin,  // partitions balanced to within one row, order kept
   kGather,      // everything to one partition, in order
 };
@@ -109,7 +109,7 @@ struct SortKey {
 /// Moves rows between partitions. Row order is kept among the rows of a destination.
 struct ExchangeNode {
   ExchangeMode mode = ExchangeMode::kHash;
-  std::vector<std::string> keys;  // kHash
+  std::vector<std::string> keys;  // kHash, kRange
   int32_t num_partitions = 0;     // 0: as many as the input has
 };
 

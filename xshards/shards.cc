@@ -162,6 +162,13 @@ XShards XShards::PartitionBy(std::vector<std::string> columns, int num_partition
                            .num_partitions = num_partitions});
 }
 
+XShards XShards::PartitionByRange(std::vector<std::string> columns,
+                                  int num_partitions) const {
+  return With(ExchangeNode{.mode = ExchangeMode::kRange,
+                           .keys = std::move(columns),
+                           .num_partitions = num_partitions});
+}
+
 XShards XShards::Repartition(int num_partitions) const {
   return With(
       ExchangeNode{.mode = ExchangeMode::kRoundRobin, .num_partitions = num_partitions});

@@ -95,6 +95,11 @@ class XSHARDS_EXPORT XShards {
   /// Bring rows of equal keys together, keeping their order (0: keep the number of
   /// partitions).
   XShards PartitionBy(std::vector<std::string> columns, int num_partitions = 0) const;
+  /// Bring rows together by ranges of their keys, about equally many in each: the keys of
+  /// partition i are smaller than those of partition i + 1, missing keys last. Keeps the
+  /// order of the rows of a partition (0: keep the number of partitions).
+  XShards PartitionByRange(std::vector<std::string> columns,
+                           int num_partitions = 0) const;
   /// Balance rows over partitions, to within one, keeping their order.
   XShards Repartition(int num_partitions) const;
   XShards GroupBy(std::vector<std::string> keys,

@@ -249,6 +249,7 @@ void BindShards(py::module_& module) {
            py::arg("on_threads") = false)
       .def("transform_pair", &TransformPair)
       .def("partition_by", &XShards::PartitionBy)
+      .def("partition_by_range", &XShards::PartitionByRange)
       .def("repartition", &XShards::Repartition)
       .def("group_by", &GroupBy)
       .def("join", &Join)

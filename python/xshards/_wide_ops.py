@@ -73,6 +73,36 @@ class WideOps(Base):
         count = as_count("num_partitions", num_partitions)
         return self._derive(self._core.partition_by(keys, count))
 
+    def partition_by_range(
+        self, columns: str | Iterable[str], num_partitions: int | None = None
+    ) -> Self:
+        """Bring rows together by ranges of `columns`.
+
+        All values of a partition come before those of the next, missing values last.
+        The ranges hold about equally many rows, as far as values that repeat allow, and
+        their rows keep their order.
+
+        Parameters
+        ----------
+        columns : str or list of str
+            The columns to go by.
+        num_partitions : int, optional
+            How many partitions to make; as many as there are by default. Some may be
+            empty.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [3, 1, 4, 2]}))
+        >>> [list(part["a"]) for part in shards.partition_by_range("a", 2).collect()]
+        [[1, 2], [3, 4]]
+        """
+        keys = self._keys_named("columns", columns)
+        if not keys:
+            msg = "partition_by_range needs at least one column"
+            raise XShardsValueError(msg)
+        count = as_count("num_partitions", num_partitions)
+        return self._derive(self._core.partition_by_range(keys, count))
+
     def repartition(self, num_partitions: int) -> Self:
         """Spread the rows evenly over `num_partitions` partitions, in order."""
         count = as_count("num_partitions", num_partitions)

@@ -36,16 +36,12 @@ TEST(Explain, ShowsThePlanTheOptimizedPlanAndTheStages) {
       "Stages\n"
       "  stage 1: Literal (2 partitions) → Filter (id > 3) → Exchange by hash of key "
       "into 4\n"
-      "  stage 2: read stage 1 → Aggregate (partial) sum(value) by key → exchange by "
-      "hash of keys\n"
-      "  stage 3: read stage 2 → Aggregate (final)\n"
+      "  stage 2: read stage 1 → Aggregate sum(value) by key\n"
       "Algorithms\n"
       "  Exchange by hash of key into 4\n"
       "    hash exchange: equal keys have equal hashes, so they meet in one partition\n"
       "  Aggregate sum(value) by key\n"
-      "    two-phase aggregation: each partition groups its own rows first, so that only "
-      "its groups move; hash exchange by the keys, so that a group ends in one "
-      "partition\n");
+      "    aggregation in place: rows of equal keys are in one partition already\n");
 }
 
 TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
@@ -63,11 +59,26 @@ TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
   EXPECT_TRUE(
       note(NumberedShards(context, 1, 5).Sort({{"id"}})).starts_with("sort in place: "));
   EXPECT_TRUE(note(left.Repartition(3)).starts_with("balanced exchange: "));
+  EXPECT_TRUE(note(left.PartitionByRange({"id"})).starts_with("range exchange: "));
+  const auto by_key = left.PartitionBy({"key"}, 3);
+  EXPECT_TRUE(note(by_key).starts_with("hash exchange: "));
+  EXPECT_TRUE(note(by_key.PartitionBy({"key"})).starts_with("no exchange: "));
+  EXPECT_TRUE(note(by_key.GroupBy({"key"}, {})).starts_with("aggregation in place: "));
+  EXPECT_TRUE(note(by_key.GroupBy({"id"}, {})).starts_with("two-phase aggregation: "));
   EXPECT_NE(note(left.Distinct()).find("order of appearance"), std::string::npos);
   EXPECT_NE(note(left.GroupBy({}, {{"sum", "id", "s"}})).find("all rows are one group"),
             std::string::npos);
   EXPECT_TRUE(note(left.Head(3)).starts_with("first rows: "));
   EXPECT_EQ(note(left.Select({"id"})), "");
+}
+
+TEST(Explain, ShowsBothPhasesOfGroupsThatAreApart) {
+  auto plan = NumberedShards(TestContext(), 2, 5).GroupBy({"key"}, {});
+  ASSERT_OK_AND_ASSIGN(auto text, plan.Explain());
+  EXPECT_NE(text.find("Aggregate (partial)"), std::string::npos);
+  EXPECT_NE(text.find("→ exchange by hash of keys\n"
+                      "  stage 2: read stage 1 → Aggregate (final)\n"),
+            std::string::npos);
 }
 
 TEST(Explain, SaysWhichSideOfAJoinIsHeldAndWhy) {
