@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "xshards/quantile_function.h"
+
 namespace xshards::ops {
 
 MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
@@ -28,10 +30,12 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
       {"first_row", MakePickAccumulator},
       {"last_row", MakePickAccumulator},
       {"nunique", MakeDistinctAccumulator},
+      {"approx_count_distinct", MakeSketchAccumulator},
       {"sum_distinct", MakeDistinctAccumulator},
       {"collect_list", MakeDistinctAccumulator},
       {"collect_set", MakeDistinctAccumulator},
   };
+  if (IsQuantile(options.function)) return MakeQuantileAccumulator(options);
   const auto maker = kMakers.find(options.function);
   if (maker == kMakers.end()) {
     return arrow::Status::NotImplemented("There is no aggregate '", options.function,

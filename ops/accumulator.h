@@ -71,5 +71,7 @@ MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeCategoryAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeSketchAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeQuantileAccumulator(const AccumulatorOptions& options);
 
 }  // namespace xshards::ops

@@ -32,6 +32,8 @@ OpenedNode OpenAggregate(const PlanNode&, BatchStreams inputs, OperatorContext&)
 OpenedNode OpenJoin(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Holds the partition; stable.
 OpenedNode OpenSort(const PlanNode&, BatchStreams inputs, OperatorContext&);
+/// Draws rows by their number in the whole; see row_draw.h.
+OpenedNode OpenSample(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Drops its input as soon as it has enough rows.
 OpenedNode OpenLimit(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Puts the columns of two inputs of equal length side by side.

@@ -55,6 +55,18 @@ std::string SortNote(const PlanNode& plan) {
          "is sorted by itself";
 }
 
+std::string SampleNote(const SampleNode& node) {
+  if (node.replace) {
+    return "draw by number: rows are counted first; each partition makes all draws and "
+           "keeps those that fall on its rows, so the result follows from the seed alone";
+  }
+  const std::string keys =
+      "draw by key: a key of seed and row number orders the rows, of which the first are "
+      "drawn, so the result follows from the seed alone";
+  return node.weights.empty() ? keys
+                              : keys + "; the keys are gathered, as weights are data";
+}
+
 }  // namespace
 
 std::string AlgorithmNote(const PlanNode& node, int64_t memory_bytes) {
@@ -67,6 +79,8 @@ std::string AlgorithmNote(const PlanNode& node, int64_t memory_bytes) {
       return ForeseeJoin(node, memory_bytes).reason;
     case NodeKind::kSort:
       return SortNote(node);
+    case NodeKind::kSample:
+      return SampleNote(node.as<SampleNode>());
     case NodeKind::kLimit:
       return "first rows: partitions are made a few at a time until there are enough";
     default:

@@ -133,6 +133,11 @@ arrow::Result<Plan> Prune(const Plan& plan, const Needed& needed) {
       for (const auto& key : plan->as<SortNode>().keys) keys.push_back(key.column);
       return PruneInputs(plan, With(needed, keys));
     }
+    case NodeKind::kSample: {
+      const auto& weights = plan->as<SampleNode>().weights;
+      if (weights.empty()) return PruneInputs(plan, needed);
+      return PruneInputs(plan, With(needed, {weights}));
+    }
     case NodeKind::kLimit:
       return PruneInputs(plan, needed);
     case NodeKind::kAggregate:

@@ -158,6 +158,8 @@ arrow::Result<Executor::Trees> Executor::Lower(const Plan& plan, Storage storage
       return LowerSort(plan, storage);
     case NodeKind::kLimit:
       return LowerLimit(plan, storage);
+    case NodeKind::kSample:
+      return LowerSample(plan, storage);
     case NodeKind::kUnion:
       return LowerUnion(plan, storage);
     case NodeKind::kZip:

@@ -55,6 +55,9 @@ class Executor {
   arrow::Result<Trees> JoinByHash(const PlanNode& plan, const JoinNode& join, Trees left,
                                   Trees right, Storage storage);
   arrow::Result<Trees> LowerSort(const Plan& plan, Storage storage);
+  arrow::Result<Trees> LowerSample(const Plan& plan, Storage storage);
+  /// Tell the fragments of a sample what they must know of the weights of all rows.
+  arrow::Status WeighRows(const Trees& trees, std::vector<SampleNode>& nodes);
   arrow::Result<Trees> LowerLimit(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerUnion(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerZip(const Plan& plan, Storage storage);

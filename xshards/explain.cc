@@ -115,7 +115,7 @@ class StageList {
 
   static bool IsWide(NodeKind kind) {
     return kind == NodeKind::kExchange || kind == NodeKind::kAggregate ||
-           kind == NodeKind::kSort;
+           kind == NodeKind::kSort || kind == NodeKind::kSample;
   }
 
   static std::string WideStep(const PlanNode& plan) {
@@ -129,6 +129,8 @@ class StageList {
                (partial.ordered || partial.keys.empty() ? " → gather"
                                                         : " → exchange by hash of keys");
       }
+      case NodeKind::kSample:
+        return "keep";
       default:
         return plan.as<SortNode>().limit ? Describe(plan) + " → gather"
                                          : "exchange by range of keys";

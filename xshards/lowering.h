@@ -104,6 +104,29 @@ OperandResult LowerTextSlice(const Lowering&, const ArrowExpression::Call&,
                              std::vector<Operand>);
 OperandResult LowerTextStrip(const Lowering&, const ArrowExpression::Call&,
                              std::vector<Operand>);
+OperandResult LowerTextPad(const Lowering&, const ArrowExpression::Call&,
+                           std::vector<Operand>);
+OperandResult LowerTextZeroFill(const Lowering&, const ArrowExpression::Call&,
+                                std::vector<Operand>);
+OperandResult LowerTextCount(const Lowering&, const ArrowExpression::Call&,
+                             std::vector<Operand>);
+OperandResult LowerTextReplaceSlice(const Lowering&, const ArrowExpression::Call&,
+                                    std::vector<Operand>);
+// lowering_calendar.cc
+OperandResult LowerRoundTime(const Lowering&, const ArrowExpression::Call&,
+                             std::vector<Operand>);
+OperandResult LowerStrftime(const Lowering&, const ArrowExpression::Call&,
+                            std::vector<Operand>);
+OperandResult LowerDaysInMonth(const Lowering&, const ArrowExpression::Call&,
+                               std::vector<Operand>);
+OperandResult LowerIsLeapYear(const Lowering&, const ArrowExpression::Call&,
+                              std::vector<Operand>);
+OperandResult LowerConvertZone(const Lowering&, const ArrowExpression::Call&,
+                               std::vector<Operand>);
+OperandResult LowerAssumeZone(const Lowering&, const ArrowExpression::Call&,
+                              std::vector<Operand>);
+OperandResult LowerDurationPart(const Lowering&, const ArrowExpression::Call&,
+                                std::vector<Operand>);
 
 // What rules are made of.
 

@@ -44,4 +44,46 @@ OperandResult LowerTextStrip(const Lowering& lowering, const ArrowExpression::Ca
       text.family());
 }
 
+OperandResult LowerTextPad(const Lowering& lowering, const ArrowExpression::Call&,
+                           std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(const auto side, TextOption(arguments[1]));
+  ARROW_ASSIGN_OR_RAISE(const auto width, IntegerOption(arguments[2]));
+  ARROW_ASSIGN_OR_RAISE(auto filler, TextOption(arguments[3]));
+  // Where both sides cannot get as much, Python gives the left more in even widths.
+  const cp::PadOptions options(width, std::move(filler), width % 2 == 0);
+  return lowering.Typed(cp::call("utf8_" + side, {text.arrow}, options), text.family());
+}
+
+OperandResult LowerTextZeroFill(const Lowering& lowering, const ArrowExpression::Call&,
+                                std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(const auto width, IntegerOption(arguments[1]));
+  return lowering.Typed(
+      cp::call("utf8_zero_fill", {text.arrow}, cp::ZeroFillOptions(width)),
+      text.family());
+}
+
+OperandResult LowerTextCount(const Lowering& lowering, const ArrowExpression::Call&,
+                             std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TextOption(arguments[1]));
+  auto count = cp::call("count_substring_regex", {text.arrow},
+                        cp::MatchSubstringOptions(std::move(pattern)));
+  return lowering.Typed(CastTo(std::move(count), arrow::int64()), text.family());
+}
+
+OperandResult LowerTextReplaceSlice(const Lowering& lowering,
+                                    const ArrowExpression::Call&,
+                                    std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(const auto start, IntegerOption(arguments[1]));
+  ARROW_ASSIGN_OR_RAISE(const auto stop, IntegerOption(arguments[2]));
+  ARROW_ASSIGN_OR_RAISE(auto replacement, TextOption(arguments[3]));
+  return lowering.Typed(
+      cp::call("utf8_replace_slice", {text.arrow},
+               cp::ReplaceSliceOptions(start, stop, std::move(replacement))),
+      text.family());
+}
+
 }  // namespace xshards

@@ -122,6 +122,20 @@ std::string Line(const CacheNode& node) {
   return node.cell->Get() ? "Cache (filled)" : "Cache (empty)";
 }
 
+std::string Line(const SampleNode& node) {
+  std::ostringstream line;
+  line << "Sample ";
+  if (node.complement) line << "all but ";
+  if (node.count >= 0) {
+    line << node.count << " rows";
+  } else {
+    line << node.share << " of the rows";
+  }
+  if (node.replace) line << " with replacement";
+  if (!node.weights.empty()) line << " by weight " << node.weights;
+  return line.str();
+}
+
 }  // namespace
 
 Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
@@ -131,8 +145,9 @@ Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
 
 const char* ToString(NodeKind kind) {
   static constexpr const char* kNames[kNumNodeKinds] = {
-      "Scan",      "Literal", "Project", "Filter", "MapNative", "MapPython", "Exchange",
-      "Aggregate", "Join",    "Sort",    "Limit",  "Union",     "Zip",       "Cache"};
+      "Scan",      "Literal",  "Project",   "Filter", "MapNative",
+      "MapPython", "Exchange", "Aggregate", "Join",   "Sort",
+      "Limit",     "Union",    "Zip",       "Cache",  "Sample"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -17,6 +17,7 @@
 #include "xshards/guessed_types.h"
 #include "xshards/native_function.h"
 #include "xshards/partition.h"
+#include "xshards/row_draw.h"
 #include "xshards/stage_shared.h"
 #include "xshards/type_fwd.h"
 
@@ -116,7 +117,8 @@ struct ExchangeNode {
 enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 
 /// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
-/// ...) over `column`, named `output`. count of column "*" counts rows. first_row and
+/// quantile(0.25), ...) over `column`, named `output`. count of column "*" counts rows;
+/// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
 /// last_row give what is there, first and last what is there and not missing.
 struct Aggregate {
   std::string function;
@@ -188,10 +190,38 @@ struct CacheNode {
   std::shared_ptr<CacheCell> cell;
 };
 
+enum class SamplePhase : uint8_t {
+  kWhole,       // of a whole plan
+  kGiveKeys,    // in a fragment: the rows' places in the order of drawing, by weight
+  kSumWeights,  // in a fragment: the sum of its rows' weights
+  kDraw,        // in a fragment: the rows that are drawn
+};
+
+/// Draws rows at random; they stay in order. Which ones are drawn follows from the seed
+/// and the rows' numbers in the whole, whatever the partitions and threads.
+struct SampleNode {
+  int64_t count = -1;  // how many; -1: as many as `share` says
+  double share = 0;    // of all rows, rounded
+  bool replace = false;
+  bool complement = false;  // give the rows that are not drawn; not with `replace`
+  std::string weights;      // a column of weights; empty: all rows weigh the same
+  uint64_t seed = 0;
+
+  // In a fragment; see row_draw.h.
+  SamplePhase phase = SamplePhase::kWhole;
+  int64_t num_rows = 0;   // of the whole
+  int64_t first_row = 0;  // the number of this partition's first
+  DrawOrder bound;        // without `replace`: the first that is not drawn
+  /// With `replace` and weights: the range of this partition's rows in the sum of all.
+  double weight_begin = 0;
+  double weight_end = 0;
+  double weight_total = 0;
+};
+
 using NodeVariant =
     std::variant<ScanNode, LiteralNode, ProjectNode, FilterNode, MapNativeNode,
                  MapPythonNode, ExchangeNode, AggregateNode, JoinNode, SortNode,
-                 LimitNode, UnionNode, ZipNode, CacheNode>;
+                 LimitNode, UnionNode, ZipNode, CacheNode, SampleNode>;
 
 /// In the order of NodeVariant; part of the codec, so new kinds go at the end.
 enum class NodeKind : uint8_t {
@@ -209,8 +239,9 @@ enum class NodeKind : uint8_t {
   kUnion,
   kZip,
   kCache,
+  kSample,
 };
-inline constexpr int kNumNodeKinds = 14;
+inline constexpr int kNumNodeKinds = 15;
 
 /// One node of a plan. Build with MakeNode; never changed afterwards.
 struct XSHARDS_EXPORT PlanNode {

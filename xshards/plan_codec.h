@@ -57,6 +57,7 @@ class PlanEncoder {
   arrow::Status PutNode(const JoinNode& node);
   arrow::Status PutNode(const SortNode& node);
   arrow::Status PutNode(const LimitNode& node);
+  arrow::Status PutNode(const SampleNode& node);
   arrow::Status PutNode(const UnionNode& node);
   arrow::Status PutNode(const ZipNode& node);
   arrow::Status PutNode(const CacheNode& node);
@@ -95,6 +96,7 @@ class PlanDecoder {
   arrow::Result<NodeVariant> GetMapPython();
   arrow::Result<NodeVariant> GetAggregate();
   arrow::Result<NodeVariant> GetJoin();
+  arrow::Result<NodeVariant> GetSample();
 
   ByteReader bytes_;
   std::span<const std::shared_ptr<Segment>> segments_;

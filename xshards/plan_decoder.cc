@@ -28,7 +28,7 @@ arrow::Status GetEnum(ByteReader& bytes, E* out, E last, const char* what) {
 arrow::Result<Plan> PlanDecoder::GetPlan() {
   if (++depth_ > kMaxDepth) return arrow::Status::Invalid("Encoded plan is too deep");
   NodeKind kind{};
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &kind, NodeKind::kCache, "node kind"));
+  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &kind, NodeKind::kSample, "node kind"));
   ARROW_ASSIGN_OR_RAISE(auto node, GetNode(kind));
   int64_t count = 0;
   ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
@@ -236,6 +236,8 @@ arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
       ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
       return node;
     }
+    case NodeKind::kSample:
+      return GetSample();
     case NodeKind::kUnion:
       return UnionNode{};
     case NodeKind::kZip:
@@ -345,6 +347,25 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.ordered));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.by_last));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.all_columns));
+  return node;
+}
+
+arrow::Result<NodeVariant> PlanDecoder::GetSample() {
+  SampleNode node;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.share));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.replace));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.complement));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weights));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.seed));
+  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.phase, SamplePhase::kDraw, "sample phase"));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.num_rows));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.first_row));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.key));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.row));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_begin));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_end));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_total));
   return node;
 }
 

@@ -272,6 +272,24 @@ arrow::Status PlanEncoder::PutNode(const LimitNode& node) {
   return arrow::Status::OK();
 }
 
+arrow::Status PlanEncoder::PutNode(const SampleNode& node) {
+  bytes_.Put(node.count);
+  bytes_.Put(node.share);
+  bytes_.Put(node.replace);
+  bytes_.Put(node.complement);
+  bytes_.Put(node.weights);
+  bytes_.Put(node.seed);
+  bytes_.Put(node.phase);
+  bytes_.Put(node.num_rows);
+  bytes_.Put(node.first_row);
+  bytes_.Put(node.bound.key);
+  bytes_.Put(node.bound.row);
+  bytes_.Put(node.weight_begin);
+  bytes_.Put(node.weight_end);
+  bytes_.Put(node.weight_total);
+  return arrow::Status::OK();
+}
+
 arrow::Status PlanEncoder::PutNode(const UnionNode&) { return arrow::Status::OK(); }
 arrow::Status PlanEncoder::PutNode(const ZipNode&) { return arrow::Status::OK(); }
 

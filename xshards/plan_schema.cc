@@ -11,6 +11,7 @@
 #include "xshards/conform.h"
 #include "xshards/pandas_dtype.h"
 #include "xshards/plan.h"
+#include "xshards/quantile_function.h"
 
 namespace xshards {
 
@@ -101,11 +102,13 @@ std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
 std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
                                             const arrow::DataType& type,
                                             DtypeFamily family) {
-  const bool is_mean = function == "mean" || function == "avg";
+  const bool is_median = function == "median";
+  const bool is_mean =
+      function == "mean" || function == "avg" || (IsQuantile(function) && !is_median);
   if (type.id() == arrow::Type::DURATION) return type.GetSharedPtr();
   if (type.id() == arrow::Type::TIMESTAMP) {
     const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
-    return is_mean ? type.GetSharedPtr() : arrow::duration(unit);
+    return is_mean || is_median ? type.GetSharedPtr() : arrow::duration(unit);
   }
   const bool single =
       type.id() == arrow::Type::FLOAT && (!is_mean || family == DtypeFamily::kMasked);
@@ -114,20 +117,29 @@ std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
 
 const std::set<std::string>& NumericAggregates() {
   static const std::set<std::string> names = {
-      "sum",     "mean", "avg",      "stddev", "stddev_pop", "variance",
-      "var_pop", "skew", "skewness", "kurt",   "kurtosis",   "sum_distinct"};
+      "sum",  "mean",     "avg",  "stddev",   "stddev_pop",   "variance", "var_pop",
+      "skew", "skewness", "kurt", "kurtosis", "sum_distinct", "median",   "quantile"};
   return names;
 }
 
 const std::set<std::string>& OtherAggregates() {
-  static const std::set<std::string> names = {
-      "min",     "max",       "count",    "first",        "last",
-      "nunique", "first_row", "last_row", "collect_list", "collect_set"};
+  static const std::set<std::string> names = {"min",
+                                              "max",
+                                              "count",
+                                              "first",
+                                              "last",
+                                              "nunique",
+                                              "first_row",
+                                              "last_row",
+                                              "collect_list",
+                                              "collect_set",
+                                              "approx_count_distinct"};
   return names;
 }
 
 arrow::Status CheckAggregate(const Aggregate& aggregate) {
   const std::string& function = aggregate.function;
+  if (IsQuantile(function)) return QuantileShare(function).status();
   if (NumericAggregates().contains(function) || OtherAggregates().contains(function)) {
     return arrow::Status::OK();
   }
@@ -212,12 +224,13 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
     return WithDtype(arrow::field(aggregate.output, result),
                      DtypeNameIn(family, *result));
   };
-  if (NumericAggregates().contains(function)) {
+  if (NumericAggregates().contains(function) || IsQuantile(function)) {
     ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
     return computed(function.starts_with("sum") ? SumType(*type)
                                                 : MomentType(function, *type, family));
   }
-  if (function == "nunique" || (function == "count" && family == DtypeFamily::kText)) {
+  if (function == "nunique" || function == "approx_count_distinct" ||
+      (function == "count" && family == DtypeFamily::kText)) {
     return arrow::field(aggregate.output, arrow::int64());
   }
   if (function == "count") return computed(arrow::int64());
@@ -348,6 +361,35 @@ arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schem
   return schema;
 }
 
+namespace {
+
+arrow::Result<SchemaPointer> SampleSchema(const SampleNode& node,
+                                          const SchemaPointer& input) {
+  if (node.replace && node.complement) {
+    return arrow::Status::Invalid(
+        "Rows that are drawn again and again leave no others: sample either with "
+        "replacement or the complement");
+  }
+  if (!node.weights.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const auto field, FieldOf(node.weights, *input));
+    const auto type = ValueType(field->type());
+    if (!arrow::is_numeric(type->id()) && type->id() != arrow::Type::BOOL) {
+      return arrow::Status::TypeError("Weights are numbers, but column '", node.weights,
+                                      "' has ", type->ToString());
+    }
+  }
+  switch (node.phase) {
+    case SamplePhase::kGiveKeys:
+      return arrow::schema({arrow::field("key", arrow::uint64())});
+    case SamplePhase::kSumWeights:
+      return arrow::schema({arrow::field("sum", arrow::float64())});
+    default:
+      return input;
+  }
+}
+
+}  // namespace
+
 arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   if (plan.kind() == NodeKind::kCache) {
     auto filled = plan.as<CacheNode>().cell->Get();
@@ -403,6 +445,8 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
       }
       return inputs[0];
     }
+    case NodeKind::kSample:
+      return SampleSchema(plan.as<SampleNode>(), inputs[0]);
     case NodeKind::kUnion: {
       auto schema = inputs[0];
       for (const auto& input : inputs) {

@@ -190,6 +190,41 @@ XShards XShards::Sort(std::vector<SortKey> keys, bool nulls_first) const {
   return With(SortNode{.keys = std::move(keys), .nulls_first = nulls_first});
 }
 
+XShards XShards::Sample(SampleOptions options) const {
+  SampleNode node;
+  node.count = options.count;
+  node.share = options.share;
+  node.replace = options.replace;
+  node.weights = std::move(options.weights);
+  node.seed = options.seed;
+  return With(std::move(node));
+}
+
+std::pair<XShards, XShards> XShards::Split(double share, uint64_t seed) const {
+  SampleNode node;
+  node.share = share;
+  node.seed = seed;
+  auto drawn = With(node);
+  node.complement = true;
+  return {With(std::move(node)), std::move(drawn)};
+}
+
+arrow::Result<XShards> XShards::DropNull(std::vector<std::string> columns,
+                                         int64_t thresh) const {
+  if (columns.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const auto known, schema());
+    columns = known->field_names();
+  }
+  if (thresh < 0) thresh = static_cast<int64_t>(columns.size());
+  Expression there = lit(int64_t{0});
+  for (const auto& column : columns) {
+    there =
+        there + Expression::Call("choose", {Expression::Call("is_null", {col(column)}),
+                                            lit(int64_t{0}), lit(int64_t{1})});
+  }
+  return columns.empty() ? *this : Filter(there >= lit(thresh));
+}
+
 XShards XShards::Head(int64_t count) const { return With(LimitNode{count}); }
 
 XShards XShards::Union(const XShards& other) const { return With(UnionNode{}, other); }

@@ -24,6 +24,15 @@ namespace xshards {
 /// Which of equal rows to keep.
 enum class Keep : uint8_t { kFirst, kLast, kNone };
 
+/// How to draw rows; see SampleNode.
+struct SampleOptions {
+  int64_t count = -1;  // how many; -1: as many as `share` says
+  double share = 0;    // of all rows, rounded
+  bool replace = false;
+  std::string weights;  // a column; empty: all rows weigh the same
+  uint64_t seed = 0;
+};
+
 /// A partitioned data set that is described, not held: a plan and the Context to run it.
 ///
 /// A value: copying is cheap and methods return new objects. Methods that build (Filter,
@@ -106,6 +115,15 @@ class XSHARDS_EXPORT XShards {
                   std::vector<xshards::Aggregate> aggregates) const;
   XShards Join(const XShards& right, JoinNode join) const;
   XShards Sort(std::vector<SortKey> keys, bool nulls_first = false) const;
+  /// Rows drawn at random, in order: the same for a seed, whatever the partitions and
+  /// threads.
+  XShards Sample(SampleOptions options) const;
+  /// Two parts, of which the second has `share` of the rows at random; both in order.
+  std::pair<XShards, XShards> Split(double share, uint64_t seed) const;
+  /// Drop rows with fewer than `thresh` values that are there among `columns` (none:
+  /// all); -1: with fewer than all. Runs the plan where only that tells the columns.
+  arrow::Result<XShards> DropNull(std::vector<std::string> columns = {},
+                                  int64_t thresh = -1) const;
   /// The first rows, in order.
   XShards Head(int64_t count) const;
   XShards Union(const XShards& other) const;

@@ -43,6 +43,15 @@ XShards Sort(const XShards& self, std::vector<std::pair<std::string, bool>> want
   return self.Sort(std::move(keys), nulls_first);
 }
 
+XShards Sample(const XShards& self, int64_t count, double share, bool replace,
+               std::string weights, uint64_t seed) {
+  return self.Sample({.count = count,
+                      .share = share,
+                      .replace = replace,
+                      .weights = std::move(weights),
+                      .seed = seed});
+}
+
 XShards Join(const XShards& self, const XShards& right, JoinType type,
              std::vector<std::string> left_keys, std::vector<std::string> right_keys,
              std::string left_suffix, std::string right_suffix) {
@@ -255,6 +264,8 @@ void BindShards(py::module_& module) {
       .def("join", &Join)
       .def("sort", &Sort)
       .def("head", &XShards::Head)
+      .def("sample", &Sample)
+      .def("split", &XShards::Split)
       .def("union", &XShards::Union)
       .def("zip", &XShards::Zip)
       .def("distinct", &XShards::Distinct)

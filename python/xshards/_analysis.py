@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from xshards import _shard_tasks, _summary
+from xshards import _summary
+from xshards._arguments import as_seed
 from xshards._frame_methods import FrameMethods
 from xshards._quantiles import Extent, quantiles
 from xshards._query import parse_query
@@ -181,15 +182,15 @@ class Analysis(FrameMethods):
     ) -> tuple[Self, Self]:
         """Split the rows at random in two.
 
-        Every partition gives its share to either side, to within one row. The rows are
-        drawn once: the two sides never overlap.
+        The two sides never overlap, and the same rows are drawn of the same data
+        whatever its partitions and the number of cores.
 
         Parameters
         ----------
         test_size : float, default 0.25
             The share of rows in the second part, between 0 and 1.
         random_state : int, optional
-            The seed; with the same one and the same partitions, the same rows.
+            The seed; with the same one, the same rows.
 
         Returns
         -------
@@ -198,7 +199,7 @@ class Analysis(FrameMethods):
 
         Examples
         --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=2)
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=3)
         >>> train, test = shards.train_test_split(0.2, random_state=0)
         >>> len(train), len(test)
         (80, 20)
@@ -206,14 +207,8 @@ class Analysis(FrameMethods):
         if not 0 <= test_size <= 1:
             msg = f"test_size must be between 0 and 1, got {test_size}"
             raise XShardsValueError(msg)
-        marked = self._transform_payloads(
-            _shard_tasks.mark_rows, test_size, random_state
-        )._with_info(self._info)
-        mark = col(_shard_tasks.DRAWN)
-        return (
-            marked.filter(~mark).drop(_shard_tasks.DRAWN),
-            marked.filter(mark).drop(_shard_tasks.DRAWN),
-        )
+        train, test = self._core.split(test_size, as_seed(random_state))
+        return self._derive(train), self._derive(test)
 
 
 def _counts_of(

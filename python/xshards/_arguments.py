@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import secrets
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsTypeError, XShardsValueError
@@ -10,7 +12,7 @@ from xshards.errors import XShardsTypeError, XShardsValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_count", "as_names", "require"]
+__all__ = ["as_count", "as_names", "as_seed", "require"]
 
 
 def require(value: object, kinds: Any, expectation: str) -> None:
@@ -36,3 +38,11 @@ def as_count(what: str, value: int | None) -> int:
         msg = f"{what} must be at least 1, got {value}"
         raise XShardsValueError(msg)
     return int(value)
+
+
+def as_seed(random_state: int | None) -> int:
+    """Give the engine's seed: the one asked for, or a new one."""
+    if random_state is None:
+        return secrets.randbits(64)
+    require(random_state, Integral, "random_state is a whole number")
+    return int(random_state) % 2**64

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from xshards import _shard_tasks, _summary
-from xshards._arguments import as_names, require
+from xshards._arguments import as_names, as_seed, require
 from xshards._categories import category_of, to_categories
 from xshards._exports import Exports
 from xshards.errors import XShardsTypeError, XShardsValueError
@@ -51,77 +51,109 @@ class FrameMethods(Exports):
 
     def sample(
         self,
-        frac: float,
+        frac: float | None = None,
         replace: bool = False,  # noqa: FBT001 - as pandas
         weights: str | None = None,
         random_state: int | None = None,
+        *,
+        n: int | None = None,
     ) -> Self:
-        """Draw rows at random from every partition.
+        """Draw rows at random from all partitions; they stay in order.
 
         Parameters
         ----------
-        frac : float
-            The share of each partition's rows to draw.
+        frac : float, optional
+            The share of rows to draw.
         replace : bool, default False
             Whether a row may be drawn more than once; needed for a `frac` over 1.
         weights : str, optional
-            The column that holds the rows' weights.
+            The column that holds the rows' weights; missing ones are 0.
         random_state : int, optional
-            The seed; with the same one and the same partitions, the same rows.
+            The seed. The same one draws the same rows of the same data, whatever its
+            partitions and the number of cores.
+        n : int, optional
+            The number of rows to draw, in place of `frac`; one if neither is given.
 
         Examples
         --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=2)
-        >>> len(shards.sample(0.1, random_state=0))
-        10
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=3)
+        >>> len(shards.sample(0.1, random_state=0)), len(shards.sample(n=7))
+        (10, 7)
         """
-        if frac < 0 or (frac > 1 and not replace):
+        if frac is not None and n is not None:
+            msg = "give either frac or n, not both"
+            raise XShardsValueError(msg)
+        if frac is not None and (not frac >= 0 or (frac > 1 and not replace)):
             msg = (
                 "frac must be between 0 and 1, or more with replace=True, "
                 f"got {frac} with replace={replace}"
             )
             raise XShardsValueError(msg)
+        if frac is None and n is None:
+            n = 1
+        if n is not None and n < 0:
+            msg = f"n must not be negative, got {n}"
+            raise XShardsValueError(msg)
+        column = ""
         if weights is not None:
             require(weights, str, "weights names a column")
-        options = {"frac": frac, "replace": replace, "weights": weights}
-        return self._transform_payloads(
-            _shard_tasks.sample_rows, self._shard_info(), options, random_state
+            (column,) = self._keys_named("weights", weights)
+        core = self._core.sample(
+            -1 if n is None else n, frac or 0.0, replace, column, as_seed(random_state)
         )
+        return self._derive(core)
 
     def dropna(
         self,
         *,
-        how: Literal["any", "all"] = "any",
+        how: Literal["any", "all"] | None = None,
         subset: str | Iterable[str] | None = None,
+        thresh: int | None = None,
     ) -> Self:
         """Drop rows with missing values.
 
         Parameters
         ----------
         how : {"any", "all"}
-            Whether one missing value is enough, or all must be.
+            Whether one missing value is enough (the default), or all must be.
         subset : str or list of str, optional
             The columns to look at; all by default.
+        thresh : int, optional
+            In place of `how`: drop rows with fewer values that are there.
 
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.0, None], "b": [3, 4]}))
         >>> len(shards.dropna()), len(shards.dropna(how="all"))
         (1, 2)
+        >>> len(shards.dropna(thresh=2))
+        1
         """
-        if how not in ("any", "all"):
+        if how not in (None, "any", "all"):
             msg = f"how must be 'any' or 'all', got {how!r}"
+            raise XShardsValueError(msg)
+        if how is not None and thresh is not None:
+            msg = "give either how or thresh, not both"
             raise XShardsValueError(msg)
         visible = self.schema.names
         names = visible if subset is None else as_names("subset", subset)
         self._check_columns(names, visible)
         there = [col(name).notna() for name in names]
+        if thresh is not None:
+            return self._with_values(there, thresh)
         if not there:
             return self
         keep = there[0]
         for one in there[1:]:
-            keep = keep & one if how == "any" else keep | one
+            keep = keep | one if how == "all" else keep & one
         return self.filter(keep)
+
+    def _with_values(self, there: list[Expression], least: int) -> Self:
+        """Keep the rows for which enough of some conditions are true."""
+        count = lit(0)
+        for one in there:
+            count = count + lit(1).where(one, 0)
+        return self.filter(count >= least)
 
     def drop_missing_value(
         self,

@@ -11,7 +11,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from xshards import _core
 from xshards._pandas import columns_as_objects
@@ -23,20 +22,14 @@ if TYPE_CHECKING:
     from xshards._pandas import FrameInfo
 
 __all__ = [
-    "DRAWN",
     "count_parts",
     "hold_objects",
-    "mark_rows",
     "measure",
     "pair",
-    "sample_rows",
     "stack_pairs",
     "take_item",
     "values_of",
 ]
-
-#: The column that `mark_rows` adds.
-DRAWN = "__drawn__"
 
 
 def values_of(payloads: list[Payload], info: FrameInfo | None) -> list[Any]:
@@ -163,54 +156,6 @@ def pair(
         raise XShardsValueError(msg)
     pairs = zip(values_of(left, left_info), values_of(right, right_info), strict=True)
     return [to_payload(both) for both in pairs]
-
-
-def sample_rows(
-    partition: int,
-    payloads: list[Payload],
-    info: FrameInfo | None,
-    options: dict[str, Any],
-    seed: int | None,
-) -> list[Payload]:
-    """Give some rows of every DataFrame, other ones in every partition."""
-    generator = np.random.default_rng(None if seed is None else [seed, partition])
-    samples = []
-    for payload in payloads:
-        _rows(payload, partition, "sample")
-        if payload.num_rows == 0:
-            samples.append(payload)
-            continue
-        frame = to_value(payload, "pandas", info)
-        some = frame.sample(**options, random_state=generator)
-        samples.append(to_payload(some, indexed=is_indexed(payload)))
-    return samples
-
-
-def mark_rows(
-    partition: int, payloads: list[Payload], share: float, seed: int | None
-) -> list[Payload]:
-    """Add a column that is true for a share of the rows, drawn at random."""
-    generator = np.random.default_rng(None if seed is None else [seed, partition])
-    marked = []
-    for payload in payloads:
-        table = _rows(payload, partition, "train_test_split")
-        # Rounded up or down by chance, so that over many partitions the share is right.
-        count = int(table.num_rows * share + generator.random())
-        drawn = np.zeros(table.num_rows, bool)
-        drawn[generator.permutation(table.num_rows)[:count]] = True
-        column = pa.array(drawn)
-        marked.append(_core.Payload.from_table(table.append_column(DRAWN, column)))
-    return marked
-
-
-def _rows(payload: Payload, partition: int, method: str) -> pa.Table:
-    if payload.kind != "Table":
-        msg = (
-            f"{method} works on DataFrame shards, but partition {partition} holds "
-            f"{payload.kind}"
-        )
-        raise XShardsTypeError(msg)
-    return payload.table()
 
 
 def stack_pairs(

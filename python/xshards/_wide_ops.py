@@ -34,13 +34,8 @@ _ANY_TYPE = frozenset(
         "collect_set",
     }
 )
-# The engine knows Spark's names of most; and it counts exactly.
-_ENGINE_NAMES = {
-    "std": "stddev",
-    "var": "variance",
-    "sumDistinct": "sum_distinct",
-    "approx_count_distinct": "nunique",
-}
+# The engine knows Spark's names of most.
+_ENGINE_NAMES = {"std": "stddev", "var": "variance", "sumDistinct": "sum_distinct"}
 
 
 class WideOps(Base):
@@ -131,8 +126,9 @@ class WideOps(Base):
             ``"sum"``, only for the numeric ones); or functions by column. There are
             sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
             var_pop, skew and kurt (as pandas), skewness and kurtosis (as Spark), first,
-            last, nunique (approx_count_distinct), sum_distinct (sumDistinct),
-            collect_list and collect_set.
+            last, median, quantile (that at 0.5; ``"quantile(0.9)"`` for another),
+            nunique, approx_count_distinct (a HyperLogLog, within about 1.6 %),
+            sum_distinct (sumDistinct), collect_list and collect_set.
         join : bool, default False
             Give every row with the aggregates of its group, not one row a group.
         **named : (column, function)
@@ -429,6 +425,8 @@ def _titled(function: str, column: str) -> str:
     """Name an aggregate as Spark does."""
     if column == "*":
         return "count(1)"
+    if function.startswith("quantile(") and function.endswith(")"):
+        return f"quantile({column}, {function[9:-1]})"
     return f"{function}({column})"
 
 

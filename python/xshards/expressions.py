@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import require
+from xshards._text_methods import TextMethods
+from xshards._time_methods import TimeMethods
 from xshards.errors import (
     XShardsNotImplementedError,
     XShardsTypeError,
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["Expression", "TextMethods", "TimeMethods", "col", "lit"]
-
-_NO_END = 2**63 - 1
 
 
 def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
@@ -51,19 +51,6 @@ def _unary(function: str, doc: str | None = None) -> Callable[..., Expression]:
 
     method.__doc__ = doc
     return method
-
-
-class _Field:
-    """A part of a value, read as an attribute."""
-
-    def __init__(self, function: str, doc: str) -> None:
-        self._function = function
-        self.__doc__ = doc
-
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        if owner is None:
-            return self
-        return Expression(_core.Expression.call(self._function, [owner._core]))
 
 
 class Expression:
@@ -287,143 +274,15 @@ class Expression:
     @property
     def str(self) -> TextMethods:
         """String functions, as in pandas: ``xs.col("name").str.upper()``."""
-        return TextMethods(self._core)
+        return TextMethods(self)
 
     @property
     def dt(self) -> TimeMethods:
         """The parts of times, as in pandas: ``xs.col("t").dt.year``."""
-        return TimeMethods(self._core)
+        return TimeMethods(self)
 
     def __repr__(self) -> builtins.str:
         return f"<Expression {self._core}>"
-
-
-class TextMethods:
-    """String functions of an expression; reached as ``expression.str``.
-
-    Examples
-    --------
-    >>> shards = xs.from_pandas(pd.DataFrame({"s": [" Ab", "cd "]}))
-    >>> text = xs.col("s").str.strip().str.upper().str.slice(0, 1)
-    >>> list(shards.with_column("s", text).to_pandas()["s"])
-    ['A', 'C']
-    """
-
-    __slots__ = ("_core",)
-
-    def __init__(self, core: _core.Expression) -> None:
-        self._core = core
-
-    upper = _unary("utf8_upper", "Convert to upper case.")
-    lower = _unary("utf8_lower", "Convert to lower case.")
-    len = _unary("utf8_length", "Count the characters.")
-
-    def strip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from both ends."""
-        return self._strip("trim", characters)
-
-    def lstrip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from the start."""
-        return self._strip("ltrim", characters)
-
-    def rstrip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from the end."""
-        return self._strip("rtrim", characters)
-
-    def slice(
-        self, start: int | None = None, stop: int | None = None, step: int | None = None
-    ) -> Expression:
-        """Cut out characters, as ``text[start:stop:step]`` does; `step` is positive."""
-        step = 1 if step is None else step
-        if step < 1:
-            msg = f"step must be positive, got {step}"
-            raise XShardsValueError(msg)
-        bounds = [start or 0, _NO_END if stop is None else stop, step]
-        operands = [self._core, *map(_wrap, bounds)]
-        return Expression(_core.Expression.call("text_slice", operands))
-
-    def startswith(self, prefix: str) -> Expression:
-        """Tell whether the text starts with `prefix`."""
-        return self._match("starts_with", prefix, ignore_case=False)
-
-    def endswith(self, suffix: str) -> Expression:
-        """Tell whether the text ends with `suffix`."""
-        return self._match("ends_with", suffix, ignore_case=False)
-
-    def contains(
-        self, pattern: str, *, case: bool = True, regex: bool = True
-    ) -> Expression:
-        """Tell whether `pattern` occurs in the text.
-
-        Parameters
-        ----------
-        pattern : str
-            A regular expression (RE2's syntax), or plain text with ``regex=False``.
-        case : bool, default True
-            Whether upper and lower case differ.
-        regex : bool, default True
-            Whether `pattern` is a regular expression.
-        """
-        function = "match_substring_regex" if regex else "match_substring"
-        return self._match(function, pattern, ignore_case=not case)
-
-    def replace(
-        self, pattern: str, replacement: str, *, regex: bool = False
-    ) -> Expression:
-        """Replace every occurrence of `pattern`."""
-        function = "replace_substring_regex" if regex else "replace_substring"
-        return Expression(
-            _core.Expression.replace(function, self._core, pattern, replacement)
-        )
-
-    def _match(self, function: str, pattern: str, *, ignore_case: bool) -> Expression:
-        return Expression(
-            _core.Expression.match(function, self._core, pattern, ignore_case)
-        )
-
-    def _strip(self, side: str, characters: str | None) -> Expression:
-        options = [side] if characters is None else [side, characters]
-        operands = [self._core, *map(_wrap, options)]
-        return Expression(_core.Expression.call("text_strip", operands))
-
-
-class TimeMethods:
-    """The parts of times; reached as ``expression.dt``. They are those of local time.
-
-    Examples
-    --------
-    >>> times = pd.to_datetime(["2024-02-29 12:30:00", "2025-01-01"], format="ISO8601")
-    >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
-    >>> list(shards.with_column("t", xs.col("t").dt.year).to_pandas()["t"])
-    [2024, 2025]
-    """
-
-    __slots__ = ("_core",)
-
-    def __init__(self, core: _core.Expression) -> None:
-        self._core = core
-
-    year = _Field("year", "The year.")
-    quarter = _Field("quarter", "The quarter of the year, from 1.")
-    month = _Field("month", "The month, from 1.")
-    day = _Field("day", "The day of the month, from 1.")
-    day_of_year = dayofyear = _Field("day_of_year", "The day of the year, from 1.")
-    day_of_week = dayofweek = weekday = _Field(
-        "day_of_week", "The day of the week; Monday is 0."
-    )
-    hour = _Field("hour", "The hour.")
-    minute = _Field("minute", "The minute.")
-    second = _Field("second", "The second.")
-    microsecond = _Field("microsecond", "The microseconds of the second.")
-    date = _Field("date", "The date, without a time.")
-    normalize = _unary("normalize", "Go back to midnight; the time zone is kept.")
-
-    def floor(self, freq: str) -> Expression:
-        """Go back to the start of the day."""
-        if freq != "D":
-            msg = f"floor knows days only, freq='D', got {freq!r}"
-            raise XShardsNotImplementedError(msg)
-        return self.normalize()
 
 
 def col(name: str) -> Expression:

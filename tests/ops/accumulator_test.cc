@@ -79,6 +79,29 @@ TEST_F(Accumulators, CountAndSumEachDistinctValueOfAGroupOnce) {
   expect("collect_list", "[[5, 3, 5], [], [5, 3, 7]]", lists);
 }
 
+TEST_F(Accumulators, QuantilesLieInProportionBetweenValues) {
+  const auto values = Json(arrow::int32(), "[10, 5, 3, null, 4, 3, 7]");
+  const std::vector<uint32_t> groups = {0, 0, 0, 0, 0, 2, 2};
+  const auto expect = [&](const std::string& function, const std::string& json) {
+    ExpectArray(Both(function, values, groups, arrow::float64()),
+                Json(arrow::float64(), json));
+  };
+  expect("median", "[4.5, null, 5]");
+  expect("quantile", "[4.5, null, 5]");
+  expect("quantile(0)", "[3, null, 3]");
+  expect("quantile(1)", "[10, null, 7]");
+  expect("quantile(0.25)", "[3.75, null, 4]");
+  for (const char* wrong : {"quantile(2)", "quantile(-1)", "quantile()", "quantile(x)",
+                            "quantile(0.5x)", "quantile(nan)"}) {
+    EXPECT_FAILS(Invalid, "Expected a quantile between 0 and 1",
+                 MakeAccumulator({.function = wrong,
+                                  .input_type = arrow::int64(),
+                                  .output_type = arrow::float64(),
+                                  .categories = nullptr,
+                                  .pool = context_.pool}));
+  }
+}
+
 TEST_F(Accumulators, RowsAreTakenAsTheyAre) {
   const auto values = Strings({"", "b", "c", ""}, {false, true, true, false});
   const auto& type = arrow::large_utf8();

@@ -15,9 +15,13 @@ using arrow::int64;
 
 /// All functions over a column, named by themselves.
 const std::vector<std::string> kFunctions = {
-    "sum",     "mean",       "avg",      "min",     "max",     "count",
-    "stddev",  "stddev_pop", "variance", "var_pop", "first",   "last",
-    "nunique", "skew",       "skewness", "kurt",    "kurtosis"};
+    "sum",      "mean",          "avg",
+    "min",      "max",           "count",
+    "stddev",   "stddev_pop",    "variance",
+    "var_pop",  "first",         "last",
+    "nunique",  "skew",          "skewness",
+    "kurt",     "kurtosis",      "median",
+    "quantile", "quantile(0.9)", "approx_count_distinct"};
 
 std::vector<Aggregate> All(const std::string& column) {
   std::vector<Aggregate> aggregates;
@@ -98,7 +102,7 @@ TEST_F(AggregateTest, GivesNoGroupsOfNoRows) {
   const auto batch = Batch({{"k", int64(), "[]"}, {"v", arrow::float32(), "[]"}});
   const auto out = Both({.keys = {"k"}, .aggregates = All("v")}, batch);
   EXPECT_EQ(out->num_rows(), 0);
-  EXPECT_EQ(out->num_columns(), 18);
+  EXPECT_EQ(out->num_columns(), 22);
 }
 
 TEST_F(AggregateTest, GivesTheTypesOfPandas) {
@@ -312,8 +316,13 @@ TEST_F(AggregateTest, SaysWhatIsWrong) {
                Open(AggregateNode{.aggregates = {{"sum", "nope", "s"}}}, {{batch}}));
   EXPECT_FAILS(TypeError, "'k'",
                Open(AggregateNode{.aggregates = {{"sum", "k", "s"}}}, {{batch}}));
-  EXPECT_FAILS(Invalid, "median",
+  EXPECT_FAILS(Invalid, "mode",
+               Open(AggregateNode{.aggregates = {{"mode", "k", "s"}}}, {{batch}}));
+  EXPECT_FAILS(TypeError, "median of column 'k'",
                Open(AggregateNode{.aggregates = {{"median", "k", "s"}}}, {{batch}}));
+  EXPECT_FAILS(
+      Invalid, "between 0 and 1",
+      Open(AggregateNode{.aggregates = {{"quantile(1.5)", "k", "s"}}}, {{batch}}));
   EXPECT_FAILS(Invalid, "partial states",
                Open(AggregateNode{.aggregates = {{"min", "k", "s"}},
                                   .phase = AggregatePhase::kFinal},

@@ -43,6 +43,9 @@ def test_dropna_drops_rows(df, count, how, data):
     expected = df.dropna(how=how, subset=subset).reset_index(drop=True)
     shards = xs.from_pandas(df, count)
     assert_same(shards.dropna(how=how, subset=subset).to_pandas(), expected)
+    for thresh in range(5):
+        some = df.dropna(thresh=thresh, subset=subset).reset_index(drop=True)
+        assert_same(shards.dropna(thresh=thresh, subset=subset).to_pandas(), some)
     if how == "any":
         assert_same(shards.drop_missing_value(columns=subset).to_pandas(), expected)
 
@@ -223,32 +226,94 @@ def test_spark_skewness_and_kurtosis_are_those_of_the_whole(df, count):
 # sample
 
 
-@given(frames(), num_partitions, st.floats(0, 1), st.integers(0, 3))
-def test_sample_draws_a_share_of_every_partition(df, count, frac, seed):
-    shards = xs.from_pandas(df.assign(row=range(len(df))), count)
-    drawn = shards.sample(frac, random_state=seed)
-    sizes = [round(frac * len(part)) for part in shards.collect()]
-    assert [len(part) for part in drawn.collect()] == sizes
-    found = drawn.to_pandas()
+@given(frames(), num_partitions, num_partitions, st.floats(0, 1), st.integers(0, 3))
+def test_sample_draws_a_share_of_the_rows(df, count, other, frac, seed):
+    df["row"] = range(len(df))
+    found = xs.from_pandas(df, count).sample(frac, random_state=seed).to_pandas()
+    assert len(found) == round(frac * len(df))
     assert found["row"].is_unique
-    expected = df.iloc[found["row"]].reset_index(drop=True)
-    assert_same(found.drop(columns="row"), expected)
-    assert_same(shards.sample(frac, random_state=seed).to_pandas(), found)
+    assert found["row"].is_monotonic_increasing
+    assert_same(found, df.iloc[found["row"]].reset_index(drop=True))
+    elsewhere = xs.from_pandas(df, other).sample(frac, random_state=seed)
+    assert_same(elsewhere.to_pandas(), found)
 
 
-def test_sample_with_replacement_weights_and_index():
+@given(frames(min_rows=1), num_partitions, st.integers(0, 30), st.integers(0, 3))
+def test_sample_with_replacement_draws_any_number(df, count, n, seed):
+    df["row"] = range(len(df))
+    options = {"n": n, "replace": True, "random_state": seed}
+    found = xs.from_pandas(df, count).sample(**options).to_pandas()
+    assert len(found) == n
+    assert_same(found, df.iloc[found["row"]].reset_index(drop=True))
+    assert_same(xs.from_pandas(df, 1).sample(**options).to_pandas(), found)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.5, np.nan]), min_size=1, max_size=12),
+    num_partitions,
+    st.booleans(),
+    st.integers(0, 3),
+)
+def test_sample_by_weight_draws_only_rows_that_have_one(weights, count, replace, seed):
+    df = pd.DataFrame({"w": weights, "row": range(len(weights))})
+    shards = xs.from_pandas(df, count)
+    there = int((df["w"] > 0).sum())
+    options = {"weights": "w", "replace": replace, "random_state": seed}
+    if there == 0:
+        with pytest.raises(ValueError, match="only 0 have a weight over 0"):
+            shards.sample(n=1, **options).to_pandas()
+        return
+    n = 2 * there if replace else there
+    found = shards.sample(n=n, **options).to_pandas()
+    assert len(found) == n
+    assert (found["w"] > 0).all()
+    assert found["row"].is_unique or replace
+    assert_same(xs.from_pandas(df, 1).sample(n=n, **options).to_pandas(), found)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_rows_are_drawn_in_proportion_to_weight(replace):
+    df = pd.DataFrame({"w": [1.0, 3.0] * 50_000, "row": range(100_000)})
+    shards = xs.from_pandas(df, 3)
+    found = shards.sample(n=4000, weights="w", replace=replace, random_state=1)
+    share = (found.to_pandas()["w"] == 3).mean()
+    assert abs(share - 0.75) < 0.03
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_every_row_is_as_likely_as_another(replace):
+    shards = xs.from_pandas(pd.DataFrame({"a": range(100_000)}), 3)
+    found = shards.sample(0.2, replace, random_state=2).to_pandas()["a"]
+    tenths = np.histogram(found, bins=10, range=(0, 100_000))[0]
+    assert abs(tenths / 2000 - 1).max() < 0.12
+
+
+def test_samples_differ_without_a_seed_and_keep_the_index():
     df = pd.DataFrame({"a": range(6), "w": [0, 0, 1] * 2}, index=list("uvwxyz"))
     shards = xs.from_pandas(df, 2)
     assert len(shards.sample(3.0, replace=True)) == 18
     drawn = shards.sample(1 / 3, weights="w").to_pandas()
     assert_same(drawn, df.loc[["w", "z"]])
-    assert len(shards.sample_to_pdf(0.5, random_state=1)) == 4
+    assert len(shards.sample_to_pdf(0.5, random_state=1)) == 3
+    assert len(shards.sample()) == 1
+    wide = xs.from_pandas(pd.DataFrame({"a": range(10_000)}), 2)
+    one, other = (wide.sample(n=100).to_pandas() for _ in range(2))
+    assert list(one["a"]) != list(other["a"])
 
 
-def test_partitions_are_sampled_differently():
-    df = pd.DataFrame({"a": list(range(100)) * 2})
-    one, other = xs.from_pandas(df, 2).sample(0.2, random_state=5).collect()
-    assert set(one["a"]) != set(other["a"])
+def test_sample_mistakes(shards):
+    with pytest.raises(ValueError, match="either frac or n"):
+        shards.sample(0.5, n=3)
+    with pytest.raises(ValueError, match="n must not be negative, got -1"):
+        shards.sample(n=-1)
+    with pytest.raises(ValueError, match="Cannot draw 50 of 7 rows"):
+        shards.sample(n=50).to_pandas()
+    with pytest.raises(KeyError, match="zz"):
+        shards.sample(n=1, weights="zz")
+    with pytest.raises(TypeError, match="Weights are numbers"):
+        shards.sample(n=1, weights="s")
+    with pytest.raises(TypeError, match="random_state is a whole number"):
+        shards.sample(n=1, random_state="x")
 
 
 def test_sample_refuses_wrong_shares(shards):

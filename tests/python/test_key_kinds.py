@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from frames import (
+    KINDS,
     TYPED,
     assert_same,
     none_as_nan,
@@ -124,6 +125,20 @@ def test_nested_keys(kind, draw, n):
             assert homes.setdefault(repr(CELLS[kind](cell)), index) == index
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(draw=st.data(), n=num_partitions, seed=st.integers(0, 5))
+def test_samples_and_splits_of_every_kind(kind, draw, n, seed):
+    df = draw.draw(odd_frames(kind)).assign(row=lambda d: range(len(d)))
+    shards = xs.from_pandas(df, n)
+    found = shards.sample(0.5, random_state=seed).to_pandas()
+    assert_same(found, df.iloc[found["row"]].reset_index(drop=True))
+    train, test = shards.train_test_split(0.5, random_state=seed)
+    both = pd.concat([train.to_pandas(), test.to_pandas()])
+    assert sorted(both["row"]) == list(range(len(df)))
+    assert both["x"].dtype == df["x"].dtype
+
+
 @given(
     st.lists(st.sampled_from(["a", "é", "", None]), max_size=10),
     num_partitions,
@@ -158,7 +173,7 @@ def test_one_key_for_all_rows(rows, n, m):
     assert sorted(len(part) for part in parts) == [0] * (m - 1) + [rows]
     assert_same(shards.sort_values("k").to_pandas(), df)
     assert_same(shards.drop_duplicates("k").to_pandas(), df.head(1))
-    grouped = shards.group_by("k", {"v": ["sum", "mean"]}).to_pandas()
-    expected = df.groupby("k").agg(s=("v", "sum"), m=("v", "mean")).reset_index()
+    grouped = shards.group_by("k", {"v": ["sum", "median"]}).to_pandas()
+    expected = df.groupby("k").agg(s=("v", "sum"), m=("v", "median")).reset_index()
     assert_same(grouped, expected.set_axis(grouped.columns, axis=1))
     assert len(shards.merge(shards, on="k")) == rows * rows

@@ -117,7 +117,8 @@ AGGREGATES = {
     "first": lambda g: g.first(),
     "last": lambda g: g.last(),
     "nunique": lambda g: g.nunique(),
-    "approx_count_distinct": lambda g: g.nunique(),
+    "median": lambda g: g.median(),
+    "quantile": lambda g: g.quantile(),
     "sum_distinct": lambda g: g.agg(lambda s: s.drop_duplicates().sum()),
 }
 
@@ -134,12 +135,56 @@ def test_group_by(function, keys, df, n):
     assert_same(actual, expected, ignore_order=True, rtol=1e-9, atol=1e-6)
 
 
+QUANTILE_DTYPES = [
+    *("int8", "uint64", "float32", "float64", "bool", "Int64", "Float32", "Float64"),
+    *("datetime64[s]", "timedelta64[ms]", "int64[pyarrow]"),
+]
+
+
+@pytest.mark.parametrize("dtype", QUANTILE_DTYPES)
+@given(
+    numbers=st.lists(st.integers(0, 1) | st.integers(0, 100), max_size=12),
+    share=st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0]),
+    n=num_partitions,
+)
+def test_quantiles_of_groups_have_pandas_dtypes(dtype, numbers, share, n):
+    df = pd.DataFrame({"k": [i % 3 for i in range(len(numbers))]})
+    df["v"] = pd.Series(numbers, dtype="int64").astype(dtype)
+    wanted = {"v": ["median"] if dtype == "bool" else ["median", f"quantile({share})"]}
+    actual = xs.from_pandas(df, n).group_by("k", wanted).to_pandas()
+    groups = df.groupby("k", sort=False)["v"]
+    expected = {"median(v)": groups.median()}
+    if dtype != "bool":
+        expected[f"quantile(v, {share})"] = groups.quantile(share)
+    expected = pd.DataFrame(expected).reset_index()
+    assert_same(actual, expected, ignore_order=True, rtol=1e-6)
+
+
+def test_distinct_values_are_counted_approximately():
+    rng = np.random.default_rng(7)
+    df = pd.DataFrame({"k": rng.integers(0, 3, 200_000)})
+    df["v"] = rng.integers(0, 10 ** (df["k"] + 2))
+    df["s"] = df["v"].astype("str")
+    counts = ["nunique", "approx_count_distinct"]
+    found = xs.from_pandas(df, 5).group_by("k", {"v": counts, "s": counts}).to_pandas()
+    for name in "vs":
+        exact, near = (found[f"{function}({name})"] for function in counts)
+        assert near.dtype == "int64"
+        assert ((near - exact).abs() <= 0.05 * exact).all()
+    whole = xs.from_pandas(df, 1).group_by("k", {"v": counts[1]}).to_pandas()
+    parts = found.set_index("k")["approx_count_distinct(v)"]
+    pd.testing.assert_series_equal(
+        whole.set_index("k")["approx_count_distinct(v)"].sort_index(),
+        parts.sort_index(),
+    )
+
+
 @given(frames(), num_partitions)
 def test_named_aggregation(df, n):
     wanted = {
         "total": ("n", "sum"),
         "top": pd.NamedAgg("f", "max"),
-        "middle": ("f", "mean"),
+        "middle": ("i", "median"),
         "n": ("n", "nunique"),
     }
     actual = xs.from_pandas(df, n).group_by("k", **wanted).to_pandas()
@@ -158,6 +203,8 @@ def test_named_aggregation_of_rows_and_mistakes():
             shards.group_by("k", top=wrong)
     with pytest.raises(KeyError, match="zz"):
         shards.group_by("k", top=("zz", "max"))
+    with pytest.raises(ValueError, match="quantile between 0 and 1"):
+        shards.group_by("k", {"v": "quantile(7)"})
     assert shards.group_by("k", {"v": "sumDistinct"}).columns == ["k", "sumDistinct(v)"]
 
 

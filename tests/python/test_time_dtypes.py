@@ -6,6 +6,8 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typed_frames import (
     COMPARISONS,
     check,
@@ -33,10 +35,21 @@ def test_time_fields(unit, zone):
         "minute",
         "second",
         "microsecond",
+        "nanosecond",
+        "days_in_month",
+        "is_leap_year",
+        "is_month_start",
+        "is_month_end",
+        "is_quarter_start",
+        "is_quarter_end",
+        "is_year_start",
+        "is_year_end",
     ]:
         check(df, lambda c, n=name: getattr(c("t").dt, n))
     check(df, lambda c: c("t").dt.normalize())
-    check(df, lambda c: c("t").dt.floor("D"))
+    for freq in ("D", "h", "6h", "min", "15min", "s", "10s"):
+        check(df, lambda c, f=freq: c("t").dt.floor(f))
+        check(df, lambda c, f=freq: c("t").dt.ceil(f))
     whole = df.dropna().reset_index(drop=True)
     for name in ("year", "day_of_week", "microsecond", "date"):
         check(whole, lambda c, n=name: getattr(c("t").dt, n))
@@ -45,8 +58,19 @@ def test_time_fields(unit, zone):
 def test_time_fields_need_times():
     with pytest.raises(TypeError, match="the year is of a time, not of int64"):
         computed(pd.DataFrame({"i": [1]}), xs.col("i").dt.year)
-    with pytest.raises(NotImplementedError, match="days only"):
-        xs.col("t").dt.floor("h")
+    df = pd.DataFrame({"t": times()})
+    for wrong in ("x", "0h", "h2", "-1h", "", "1.5h"):
+        with pytest.raises(ValueError, match="as in '15min'"):
+            computed(df, xs.col("t").dt.floor(wrong))
+    zoned = pd.DataFrame({"t": times(zone="UTC")})
+    with pytest.raises(TypeError, match="use tz_convert"):
+        computed(zoned, xs.col("t").dt.tz_localize("UTC"))
+    with pytest.raises(TypeError, match="give it one with tz_localize"):
+        computed(df, xs.col("t").dt.tz_convert("UTC"))
+    with pytest.raises(TypeError, match="is of a duration, not of"):
+        computed(df, xs.col("t").dt.total_seconds())
+    with pytest.raises(NotImplementedError, match="%f"):
+        computed(df, xs.col("t").dt.strftime("%S.%f"))
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
@@ -113,3 +137,51 @@ def test_dates_compare():
     df = pd.DataFrame({"d": pd.Series(days, dtype=object), "i": [1, 2, 3]})
     kept = shards_of(df).filter(xs.col("d") > datetime.date(2024, 6, 1))
     assert list(frame_of(kept)["i"]) == [3]
+
+
+moments = st.datetimes(pd.Timestamp("1900-01-01"), pd.Timestamp("2100-01-01"))
+
+
+@given(st.lists(st.none() | moments, min_size=1, max_size=8), st.data())
+def test_calendar_functions_of_any_time(values, data):
+    unit = data.draw(st.sampled_from(["s", "ms", "us", "ns"]))
+    zone = data.draw(st.sampled_from([None, "UTC", "Asia/Kolkata"]))
+    series = pd.Series(pd.to_datetime(pd.Series(values), utc=True)).dt.as_unit(unit)
+    series = series.dt.tz_localize(None) if zone is None else series.dt.tz_convert(zone)
+    df = pd.DataFrame({"t": series})
+    for name in ("days_in_month", "is_leap_year", "is_month_end", "is_quarter_end"):
+        check(df, lambda c, n=name: getattr(c("t").dt, n))
+    freq = data.draw(st.sampled_from(["D", "h", "5min", "30s"]))
+    check(df, lambda c: c("t").dt.floor(freq))
+    check(df, lambda c: c("t").dt.ceil(freq))
+
+
+@pytest.mark.parametrize("zone", [None, "America/New_York"])
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_times_as_text(unit, zone):
+    df = pd.DataFrame({"t": times(unit, zone)})
+    text = {"check_dtype": False}  # pandas gives object where all is missing
+    for form in ("%Y-%m-%d %H:%M:%S", "%d.%m.%y", "%A, %j", "%%"):
+        check(df, lambda c, f=form: c("t").dt.strftime(f), **text)
+    check(df, lambda c: c("t").dt.day_name(), **text)
+    check(df, lambda c: c("t").dt.month_name(), **text)
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_zones(unit):
+    df = pd.DataFrame({"n": times(unit), "z": times(unit, "America/New_York")})
+    check(df, lambda c: c("z").dt.tz_convert("Asia/Tokyo"))
+    check(df, lambda c: c("z").dt.tz_convert(None))
+    check(df, lambda c: c("z").dt.tz_localize(None))
+    check(df, lambda c: c("n").dt.tz_localize("Europe/Paris"))
+    check(df, lambda c: c("n").dt.tz_localize(None))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_parts_of_durations(unit):
+    spans = ["1h", None, "-2h", "0s", "90D 03:00:00.123456", "-1D 00:00:01.5"]
+    df = pd.DataFrame({"d": pd.Series(pd.to_timedelta(spans)).dt.as_unit(unit)})
+    check(df, lambda c: c("d").dt.total_seconds())
+    for name in ("days", "seconds", "microseconds"):
+        check(df, lambda c, n=name: getattr(c("d").dt, n))
+        check(df.dropna(ignore_index=True), lambda c, n=name: getattr(c("d").dt, n))

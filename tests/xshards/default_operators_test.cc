@@ -25,7 +25,8 @@ TEST(DefaultOperators, CoverEveryNodeAFragmentCanHold) {
   const std::vector<NodeVariant> nodes = {
       LiteralNode{},   ProjectNode{},   FilterNode{lit(true)},
       MapNativeNode{}, AggregateNode{}, JoinNode{},
-      SortNode{},      LimitNode{},     ZipNode{}};
+      SortNode{},      LimitNode{},     ZipNode{},
+      SampleNode{}};
   for (const auto& node : nodes) {
     EXPECT_TRUE(table->Find(*MakeNode(node)).ok()) << Describe(*MakeNode(node));
   }

@@ -43,6 +43,21 @@ inline std::vector<Plan> FragmentTrees() {
                {NumberedLeaf(10), NumberedLeaf(10, 5)}),
       MakeNode(SortNode{.keys = {{"value", false}}}, {NumberedLeaf(50)}),
       MakeNode(LimitNode{4}, {NumberedLeaf(10)}),
+      MakeNode(
+          SampleNode{
+              .seed = 5, .phase = SamplePhase::kDraw, .bound = {uint64_t{1} << 63, 0}},
+          {NumberedLeaf(50)}),
+      MakeNode(SampleNode{.count = 9,
+                          .replace = true,
+                          .weights = "id",
+                          .seed = 5,
+                          .phase = SamplePhase::kDraw,
+                          .num_rows = 20,
+                          .weight_end = 45,
+                          .weight_total = 60},
+               {NumberedLeaf(10)}),
+      MakeNode(SampleNode{.weights = "id", .phase = SamplePhase::kGiveKeys},
+               {NumberedLeaf(10)}),
       MakeNode(ZipNode{}, {select("a", "id"), select("b", "key")}),
   };
 }

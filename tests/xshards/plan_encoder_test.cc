@@ -70,6 +70,8 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
   ExpectSame(
       MakeNode(JoinNode{.type = JoinType::kCross, .build_left = true}, {leaf, leaf}));
   ExpectSame(MakeNode(LimitNode{42}, {leaf}));
+  ExpectSame(MakeNode(SampleNode{.share = 0.25, .complement = true, .seed = 7}, {leaf}));
+  ExpectSame(MakeNode(SampleNode{.count = 3, .replace = true, .weights = "id"}, {leaf}));
   ExpectSame(MakeNode(UnionNode{}, {leaf, leaf, leaf}));
   ExpectSame(MakeNode(ZipNode{}, {leaf, leaf}));
 }

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""String functions of expressions, with pandas' names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from xshards import _core
+from xshards.errors import XShardsValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xshards.expressions import Expression
+
+__all__ = ["TextMethods"]
+
+_NO_END = 2**63 - 1
+
+
+def _plain(function: str, doc: str) -> Callable[[TextMethods], Expression]:
+    """Make the method of a function without arguments."""
+
+    def method(self: TextMethods) -> Expression:
+        return self._of.call(function)
+
+    method.__doc__ = doc
+    return method
+
+
+class TextMethods:
+    """String functions of an expression; reached as ``expression.str``.
+
+    Examples
+    --------
+    >>> shards = xs.from_pandas(pd.DataFrame({"s": [" Ab", "cd "]}))
+    >>> text = xs.col("s").str.strip().str.upper().str.slice(0, 1)
+    >>> list(shards.with_column("s", text).to_pandas()["s"])
+    ['A', 'C']
+    """
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Expression) -> None:
+        self._of = of
+
+    upper = _plain("utf8_upper", "Convert to upper case.")
+    lower = _plain("utf8_lower", "Convert to lower case.")
+    capitalize = _plain("utf8_capitalize", "Convert the first character to upper case.")
+    title = _plain("utf8_title", "Convert the first character of words to upper case.")
+    swapcase = _plain("utf8_swapcase", "Swap upper and lower case.")
+    len = _plain("utf8_length", "Count the characters.")
+    isalnum = _plain("utf8_is_alnum", "Tell whether all are letters or digits.")
+    isalpha = _plain("utf8_is_alpha", "Tell whether all are letters.")
+    isascii = _plain("string_is_ascii", "Tell whether all are ASCII.")
+    isdecimal = _plain("utf8_is_decimal", "Tell whether all are decimal characters.")
+    isdigit = _plain("utf8_is_digit", "Tell whether all are digits.")
+    islower = _plain("utf8_is_lower", "Tell whether all letters are lower case.")
+    isnumeric = _plain("utf8_is_numeric", "Tell whether all are numeric.")
+    isspace = _plain("utf8_is_space", "Tell whether all are white space.")
+    istitle = _plain("utf8_is_title", "Tell whether words begin in upper case.")
+    isupper = _plain("utf8_is_upper", "Tell whether all letters are upper case.")
+
+    def strip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from both ends."""
+        return self._strip("trim", characters)
+
+    def lstrip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from the start."""
+        return self._strip("ltrim", characters)
+
+    def rstrip(self, characters: str | None = None) -> Expression:
+        """Remove white space, or these characters, from the end."""
+        return self._strip("rtrim", characters)
+
+    def pad(
+        self,
+        width: int,
+        side: Literal["left", "right", "both"] = "left",
+        fillchar: str = " ",
+    ) -> Expression:
+        """Fill up to `width` characters.
+
+        Parameters
+        ----------
+        width : int
+            The least number of characters.
+        side : {"left", "right", "both"}
+            Where to add them.
+        fillchar : str
+            The one character to add.
+        """
+        functions = {"left": "lpad", "right": "rpad", "both": "center"}
+        if side not in functions:
+            msg = f"side must be left, right or both, got {side!r}"
+            raise XShardsValueError(msg)
+        return self._of.call("text_pad", functions[side], width, fillchar)
+
+    def ljust(self, width: int, fillchar: str = " ") -> Expression:
+        """Fill up on the right."""
+        return self.pad(width, "right", fillchar)
+
+    def rjust(self, width: int, fillchar: str = " ") -> Expression:
+        """Fill up on the left."""
+        return self.pad(width, "left", fillchar)
+
+    def center(self, width: int, fillchar: str = " ") -> Expression:
+        """Fill up on both sides."""
+        return self.pad(width, "both", fillchar)
+
+    def zfill(self, width: int) -> Expression:
+        """Fill up with zeros on the left, behind a sign."""
+        return self._of.call("text_zero_fill", width)
+
+    def repeat(self, repeats: int) -> Expression:
+        """Repeat the text."""
+        return self._of.call("binary_repeat", repeats)
+
+    def slice(
+        self, start: int | None = None, stop: int | None = None, step: int | None = None
+    ) -> Expression:
+        """Cut out characters, as ``text[start:stop:step]`` does; `step` is positive."""
+        step = 1 if step is None else step
+        if step < 1:
+            msg = f"step must be positive, got {step}"
+            raise XShardsValueError(msg)
+        end = _NO_END if stop is None else stop
+        return self._of.call("text_slice", start or 0, end, step)
+
+    def slice_replace(
+        self, start: int | None = None, stop: int | None = None, repl: str = ""
+    ) -> Expression:
+        """Put other text in the place of ``text[start:stop]``."""
+        end = _NO_END if stop is None else stop
+        return self._of.call("text_replace_slice", start or 0, end, repl)
+
+    def get(self, i: int) -> Expression:
+        """Give the i-th character; missing where there is none."""
+        one = self.slice(i, None if i == -1 else i + 1)
+        return one.where(one != "")
+
+    def removeprefix(self, prefix: str) -> Expression:
+        """Remove `prefix` where the text starts with it."""
+        return self.slice(len(prefix)).where(self.startswith(prefix), self._of)
+
+    def removesuffix(self, suffix: str) -> Expression:
+        """Remove `suffix` where the text ends with it."""
+        if not suffix:
+            return self._of
+        return self.slice(0, -len(suffix)).where(self.endswith(suffix), self._of)
+
+    def count(self, pattern: str) -> Expression:
+        """Count the occurrences of a regular expression (RE2's syntax)."""
+        return self._of.call("text_count", pattern)
+
+    def startswith(self, prefix: str) -> Expression:
+        """Tell whether the text starts with `prefix`."""
+        return self._match("starts_with", prefix, ignore_case=False)
+
+    def endswith(self, suffix: str) -> Expression:
+        """Tell whether the text ends with `suffix`."""
+        return self._match("ends_with", suffix, ignore_case=False)
+
+    def contains(
+        self, pattern: str, *, case: bool = True, regex: bool = True
+    ) -> Expression:
+        """Tell whether `pattern` occurs in the text.
+
+        Parameters
+        ----------
+        pattern : str
+            A regular expression (RE2's syntax), or plain text with ``regex=False``.
+        case : bool, default True
+            Whether upper and lower case differ.
+        regex : bool, default True
+            Whether `pattern` is a regular expression.
+        """
+        function = "match_substring_regex" if regex else "match_substring"
+        return self._match(function, pattern, ignore_case=not case)
+
+    def match(self, pattern: str, *, case: bool = True) -> Expression:
+        """Tell whether the text starts with a regular expression (RE2's syntax)."""
+        return self.contains(rf"\A(?:{pattern})", case=case)
+
+    def fullmatch(self, pattern: str, *, case: bool = True) -> Expression:
+        """Tell whether a regular expression (RE2's syntax) is all of the text."""
+        return self.contains(rf"\A(?:{pattern})\z", case=case)
+
+    def replace(
+        self, pattern: str, replacement: str, *, regex: bool = False
+    ) -> Expression:
+        """Replace every occurrence of `pattern`."""
+        function = "replace_substring_regex" if regex else "replace_substring"
+        return type(self._of)(
+            _core.Expression.replace(function, self._of._core, pattern, replacement)
+        )
+
+    def _match(self, function: str, pattern: str, *, ignore_case: bool) -> Expression:
+        return type(self._of)(
+            _core.Expression.match(function, self._of._core, pattern, ignore_case)
+        )
+
+    def _strip(self, side: str, characters: str | None) -> Expression:
+        options = [side] if characters is None else [side, characters]
+        return self._of.call("text_strip", *options)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor::LowerSample: what a sample needs to know of the whole before it can be drawn
+// partition by partition.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <arrow/array.h>
+
+#include "xshards/executor.h"
+#include "xshards/row_draw.h"
+
+namespace xshards {
+
+namespace {
+
+arrow::Result<int64_t> NumDrawn(const SampleNode& node, int64_t num_rows) {
+  if (node.count < 0 && !(node.share >= 0)) {
+    return arrow::Status::Invalid(
+        "Expected a number or a share of rows that is not "
+        "negative to sample, not ",
+        node.share);
+  }
+  const int64_t count =
+      node.count >= 0 ? node.count
+                      : static_cast<int64_t>(
+                            std::nearbyint(node.share * static_cast<double>(num_rows)));
+  if (count > num_rows && (!node.replace || num_rows == 0)) {
+    return arrow::Status::Invalid("Cannot draw ", count, " of ", num_rows, " rows",
+                                  node.replace ? "" : " without drawing some again");
+  }
+  return count;
+}
+
+/// The numbers of a column that fragments gave, partition by partition.
+template <typename ArrayType>
+arrow::Result<std::vector<typename ArrayType::value_type>> Gathered(
+    const std::vector<Partition>& partitions, arrow::MemoryPool* pool) {
+  std::vector<typename ArrayType::value_type> numbers;
+  for (const auto& partition : partitions) {
+    ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(auto batch, stream->Next());
+      if (batch == nullptr) break;
+      const auto& array = static_cast<const ArrayType&>(*batch->column(0));
+      numbers.insert(numbers.end(), array.raw_values(),
+                     array.raw_values() + array.length());
+    }
+  }
+  return numbers;
+}
+
+/// The first row in the order of keys that is not among the `count` drawn.
+DrawOrder FirstNotDrawn(const std::vector<uint64_t>& keys, int64_t count) {
+  if (count >= static_cast<int64_t>(keys.size())) return kDrawAll;
+  auto ordered = keys;
+  const auto wanted = ordered.begin() + count;
+  std::nth_element(ordered.begin(), wanted, ordered.end());
+  const uint64_t key = *wanted;
+  int64_t left = count - std::count_if(keys.begin(), keys.end(),
+                                       [key](uint64_t other) { return other < key; });
+  for (size_t row = 0; row < keys.size(); ++row) {
+    if (keys[row] == key && left-- == 0) return {key, static_cast<int64_t>(row)};
+  }
+  return kDrawAll;
+}
+
+arrow::Status CheckWeights(const SampleNode& node, int64_t num_weighted, int64_t count) {
+  const bool enough = node.replace ? num_weighted > 0 : num_weighted >= count;
+  if (count == 0 || enough) return arrow::Status::OK();
+  return arrow::Status::Invalid("Cannot draw ", count, " rows: only ", num_weighted,
+                                " have a weight over 0 in column '", node.weights, "'");
+}
+
+}  // namespace
+
+arrow::Result<Executor::Trees> Executor::LowerSample(const Plan& plan, Storage storage) {
+  auto sample = plan->as<SampleNode>();
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sample, {trees[0]})).status());
+  // A row is known by its number in the whole, so rows are counted first.
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, Publish(trees, storage));
+  ARROW_ASSIGN_OR_RAISE(const auto schema, UnifySchemas(partitions));
+  trees.clear();
+  for (const auto& partition : partitions) {
+    trees.push_back(MakeNode(LiteralNode{.schema = schema, .partitions = {partition}}));
+  }
+  sample.num_rows = 0;
+  for (const auto& partition : partitions) sample.num_rows += partition.num_rows();
+  ARROW_ASSIGN_OR_RAISE(sample.count, NumDrawn(sample, sample.num_rows));
+
+  std::vector<SampleNode> nodes;
+  sample.phase = SamplePhase::kDraw;
+  for (const auto& partition : partitions) {
+    nodes.push_back(sample);
+    sample.first_row += partition.num_rows();
+  }
+  if (!sample.weights.empty()) {
+    ARROW_RETURN_NOT_OK(WeighRows(trees, nodes));
+  } else if (!sample.replace) {
+    const auto bound = FirstNotDrawn(sample.seed, sample.num_rows, sample.count);
+    for (auto& node : nodes) node.bound = bound;
+  }
+  for (size_t i = 0; i < trees.size(); ++i) trees[i] = MakeNode(nodes[i], {trees[i]});
+  return trees;
+}
+
+arrow::Status Executor::WeighRows(const Trees& trees, std::vector<SampleNode>& nodes) {
+  const auto phase = nodes[0].replace ? SamplePhase::kSumWeights : SamplePhase::kGiveKeys;
+  Trees weighing;
+  for (size_t i = 0; i < trees.size(); ++i) {
+    auto node = nodes[i];
+    node.phase = phase;
+    weighing.push_back(MakeNode(std::move(node), {trees[i]}));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto weighed, Publish(weighing, Storage::kHeap));
+  const int64_t count = nodes[0].count;
+  if (phase == SamplePhase::kGiveKeys) {
+    ARROW_ASSIGN_OR_RAISE(const auto keys,
+                          Gathered<arrow::UInt64Array>(weighed, context_.memory_pool()));
+    const auto weightless = std::count(keys.begin(), keys.end(), kDrawAll.key);
+    ARROW_RETURN_NOT_OK(
+        CheckWeights(nodes[0], static_cast<int64_t>(keys.size()) - weightless, count));
+    const auto bound = FirstNotDrawn(keys, count);
+    for (auto& node : nodes) node.bound = bound;
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto sums,
+                        Gathered<arrow::DoubleArray>(weighed, context_.memory_pool()));
+  double total = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].weight_begin = total;
+    total += sums[i];
+    nodes[i].weight_end = total;
+  }
+  for (auto& node : nodes) node.weight_total = total;
+  return CheckWeights(nodes[0], total > 0 ? 1 : 0, count);
+}
+
+}  // namespace xshards
