@@ -4,11 +4,11 @@
     python benchmarks/bounded_memory.py --gigabytes 4 --memory 512MB
     python benchmarks/bounded_memory.py --operation sort --skew 0.9
 
-Makes a data set in a temporary folder, partitions (or sorts, or joins) and caches it
+Makes a data set in a temporary folder, does the operation to it and caches the result
 twice, once within --memory and once without limit, and compares what comes out:
-partition by partition the rows of each key and a checksum of each column (of a join
-over all partitions, of a sort with the place of every row), and the whole with what was
-generated.
+partition by partition the rows of each key and a checksum of each column (of what is
+not partitioned over all partitions, of a sort and of unique rows with the place of
+every row), and the whole with what was generated.
 Prints the largest memory of the process tree (the sum of PSS) up to the end of cache,
 and up to the end of writing the partitions out. Exits with 1 if it was ever above
 --limit, counted with shared segments that no process has mapped, if the results differ,
@@ -57,11 +57,20 @@ def join_outer():
     return rows.merge(rows.select(["key"]).drop_duplicates(), "outer", on="key")
 
 
+def group_by():
+    # Every row is a group, so that groups are as large as the data.
+    values = {name: (name, "first") for name in rows.columns if name != "id"}
+    return rows.group_by("id", **values)
+
+
 operations = {
     "partition_by": lambda: rows.partition_by("key", settings["partitions"]),
     "sort": lambda: rows.sort_values(["key", "integer_0"]),
     "join": join,
     "join_outer": join_outer,
+    "group_by": group_by,
+    # Of which there are none, so that all rows are held to look for them.
+    "unique": lambda: rows.drop_duplicates(["key", "id"]),
 }
 shards = operations[settings["operation"]]().cache()
 cached = time.perf_counter() - start
@@ -166,8 +175,9 @@ def difference(
         keys = [key for partition in bounded for key in partition["keys"]]
         if keys != sorted(keys):
             return "a partition holds keys before those of the one before it"
-        if total(bounded)["places"] != total(free)["places"]:
-            return "rows are in another order than those of the unlimited run"
+    in_order = operation in ("sort", "unique")
+    if in_order and total(bounded)["places"] != total(free)["places"]:
+        return "rows are in another order than those of the unlimited run"
     if operation != "partition_by":
         # How rows are joined, and so where they go, depends on the memory there is; so
         # do the blocks out of which a sort takes the sample that tells the ranges.
@@ -244,7 +254,7 @@ def show(title: str, run: Run) -> None:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--gigabytes", type=float, default=4.0)
-    operations = ["partition_by", "sort", "join", "join_outer"]
+    operations = ["partition_by", "sort", "join", "join_outer", "group_by", "unique"]
     parser.add_argument("--operation", choices=operations, default=operations[0])
     parser.add_argument("--skew", type=float, default=0.0, help="rows with one key")
     parser.add_argument("--memory", default="512MB")

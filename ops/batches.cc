@@ -40,15 +40,26 @@ std::shared_ptr<arrow::RecordBatch> BatchSlicer::Next() {
   return piece;
 }
 
-void BatchCoalescer::Push(std::shared_ptr<arrow::RecordBatch> batch) {
-  bytes_ += NumBytes(*batch);
-  batches_.push_back(std::move(batch));
-}
-
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCoalescer::Take() {
-  bytes_ = 0;
-  auto schema = batches_[0]->schema();
-  return Concatenate(schema, std::exchange(batches_, {}), pool_);
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCoalescer::Next(
+    const NextBatch& next) {
+  if (large_ != nullptr) return std::exchange(large_, nullptr);
+  while (small_bytes_ < target_bytes_) {
+    ARROW_ASSIGN_OR_RAISE(auto batch, next());
+    if (batch == nullptr) break;
+    if (batch->num_rows() == 0) continue;
+    const int64_t bytes = NumBytes(*batch);
+    if (bytes >= target_bytes_ / 2) {
+      if (small_.empty()) return batch;
+      large_ = std::move(batch);
+      break;
+    }
+    small_bytes_ += bytes;
+    small_.push_back(std::move(batch));
+  }
+  if (small_.empty()) return nullptr;
+  small_bytes_ = 0;
+  auto schema = small_[0]->schema();
+  return Concatenate(schema, std::exchange(small_, {}), pool_);
 }
 
 }  // namespace xshards::ops

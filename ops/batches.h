@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -42,23 +43,26 @@ class BatchSlicer {
   int64_t position_ = 0;
 };
 
-/// Gathers batches until they make one of a useful size.
+/// Makes batches of a useful size: a large one passes as it is, as joining it to others
+/// would only copy it; small ones that follow each other are joined.
 class BatchCoalescer {
  public:
+  using NextBatch = std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>()>;
+
+  /// Batches of half of `target_bytes` are large.
   BatchCoalescer(int64_t target_bytes, arrow::MemoryPool* pool)
       : target_bytes_(target_bytes), pool_(pool) {}
 
-  void Push(std::shared_ptr<arrow::RecordBatch> batch);
-  bool full() const { return bytes_ >= target_bytes_; }
-  bool empty() const { return batches_.empty(); }
-  /// Everything pushed since the last Take, as one batch; not called when empty.
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take();
+  /// The next rows of what `next` gives batch by batch until nullptr, which it may be
+  /// asked for again; nullptr after the last.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next(const NextBatch& next);
 
  private:
   const int64_t target_bytes_;
   arrow::MemoryPool* const pool_;
-  arrow::RecordBatchVector batches_;
-  int64_t bytes_ = 0;
+  arrow::RecordBatchVector small_;
+  int64_t small_bytes_ = 0;
+  std::shared_ptr<arrow::RecordBatch> large_;  // came after small_
 };
 
 }  // namespace xshards::ops

@@ -23,14 +23,7 @@ class FilterStream final : public UnaryStream {
         kept_(context.batch_bytes / 2, context.pool) {}
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    while (!kept_.full()) {
-      ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
-      if (batch == nullptr) break;
-      ARROW_ASSIGN_OR_RAISE(auto kept, Keep(std::move(batch)));
-      if (kept->num_rows() > 0) kept_.Push(std::move(kept));
-    }
-    if (kept_.empty()) return nullptr;
-    return kept_.Take();
+    return kept_.Next([this] { return Keep(); });
   }
 
  protected:
@@ -47,8 +40,10 @@ class FilterStream final : public UnaryStream {
   }
 
  private:
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep(
-      std::shared_ptr<arrow::RecordBatch> batch) {
+  /// The rows to keep of the next batch; nullptr at the end.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep() {
+    ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
+    if (batch == nullptr) return nullptr;
     ARROW_ASSIGN_OR_RAISE(auto mask, Evaluate(predicate_, *batch, &exec_));
     const auto& selected = static_cast<const arrow::BooleanArray&>(*mask);
     const int64_t count = selected.true_count();

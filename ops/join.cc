@@ -54,18 +54,10 @@ class JoinStream final : public BatchStream {
       ARROW_ASSIGN_OR_RAISE(bool known, Start());
       if (!known) return nullptr;
     }
-    while (!joined_.full()) {
+    return joined_.Next([this]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
-      ARROW_ASSIGN_OR_RAISE(auto batch, NextPiece());
-      if (batch == nullptr) break;
-      if (batch->num_rows() == 0) continue;
-      // Joining what is large enough to others would only copy it.
-      const bool is_large = NumBytes(*batch) >= context_.batch_bytes / 4;
-      if (joined_.empty() && is_large) return batch;
-      joined_.Push(std::move(batch));
-    }
-    if (joined_.empty()) return nullptr;
-    return joined_.Take();
+      return NextPiece();
+    });
   }
 
  private:

@@ -113,7 +113,7 @@ class KeyRouter final : public Router {
       : spec_(spec),
         out_(out),
         context_(context),
-        flush_bytes_(kFlushBatches * context.batch_bytes) {}
+        flush_bytes_(FlushBytes(spec, context)) {}
 
   arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
     BatchSlicer slices(std::move(batch), flush_bytes_);
@@ -126,15 +126,25 @@ class KeyRouter final : public Router {
  private:
   // A column of so many rows, and where they go, fit a core's cache together.
   static constexpr int64_t kFlushBatches = 4;
+  // Smaller pieces cost more to write, find and read than to hold.
+  static constexpr int64_t kPieceBytes = 32 << 10;
+  // Of the budget; a flush holds the rows twice, on every thread.
+  static constexpr int64_t kHeldInBudget = 16;
+
+  static int64_t FlushBytes(const SinkSpec& spec, const OperatorContext& context) {
+    const int64_t usual = kFlushBatches * context.batch_bytes;
+    const MemoryBudget* budget = context.storage.budget;
+    if (budget == nullptr) return usual;
+    return std::max(usual, std::min(spec.num_partitions * kPieceBytes,
+                                    budget->limit() / kHeldInBudget));
+  }
 
   arrow::Status PushSlice(std::shared_ptr<arrow::RecordBatch> slice) {
     const int64_t bytes = NumBytes(*slice);
     if (pending_bytes_ + bytes > flush_bytes_) ARROW_RETURN_NOT_OK(Flush());
     pending_bytes_ += bytes;
     pending_.push_back(std::move(slice));
-    const MemoryBudget* budget = context_.storage.budget;
-    const bool is_tight = budget != nullptr && budget->over_high_mark();
-    return is_tight ? Flush() : arrow::Status::OK();
+    return MakeRoom(context_);
   }
 
   arrow::Status Flush() {

@@ -18,26 +18,12 @@ void ProbeRows::KeepRows() {
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::ReadPiece() {
-  if (first_batch_ != nullptr) return std::move(first_batch_);
+  if (first_batch_ != nullptr) return std::exchange(first_batch_, nullptr);
   return stream_ != nullptr ? stream_->Next() : input_.Next();
 }
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::ReadBatch() {
-  while (!is_at_end_ && !pieces_.full()) {
-    ARROW_ASSIGN_OR_RAISE(auto piece, ReadPiece());
-    is_at_end_ = piece == nullptr;
-    if (is_at_end_ || piece->num_rows() == 0) continue;
-    // Joining what is large enough to others would only copy it.
-    const bool is_large = NumBytes(*piece) >= context_.batch_bytes / 4;
-    if (pieces_.empty() && is_large) return piece;
-    pieces_.Push(std::move(piece));
-  }
-  if (pieces_.empty()) return nullptr;
-  return pieces_.Take();
-}
-
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::Next() {
-  ARROW_ASSIGN_OR_RAISE(auto batch, ReadBatch());
+  ARROW_ASSIGN_OR_RAISE(auto batch, pieces_.Next([this] { return ReadPiece(); }));
   if (batch == nullptr) return nullptr;
   first_row_ = next_row_;
   next_row_ += static_cast<size_t>(batch->num_rows());
@@ -55,7 +41,6 @@ arrow::Status ProbeRows::StartAgain() {
     writer_.reset();
   }
   next_row_ = 0;
-  is_at_end_ = false;
   return kept_.Open(input_.schema(), context_.pool).Value(&stream_);
 }
 

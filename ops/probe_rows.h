@@ -25,7 +25,7 @@ class ProbeRows {
   ProbeRows(Input& input, const OperatorContext& context)
       : input_(input),
         context_(context),
-        pieces_(context.batch_bytes / 4, context.pool) {}
+        pieces_(context.batch_bytes / 2, context.pool) {}
 
   /// Read the first batch if only that tells the schema.
   arrow::Status LearnSchema();
@@ -46,12 +46,10 @@ class ProbeRows {
 
  private:
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPiece();
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBatch();
 
   Input& input_;
   const OperatorContext& context_;
   BatchCoalescer pieces_;
-  bool is_at_end_ = false;
   std::shared_ptr<arrow::RecordBatch> first_batch_;
   bool keeps_rows_ = false;
   std::optional<BlockWriter> writer_;    // in the first pass

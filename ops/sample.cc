@@ -166,19 +166,14 @@ class DrawStream final : public SampleStream {
         kept_(context.batch_bytes / 2, context.pool) {}
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    while (!kept_.full()) {
-      ARROW_ASSIGN_OR_RAISE(auto batch, NextRows());
-      if (batch == nullptr) break;
-      ARROW_ASSIGN_OR_RAISE(auto kept, Keep(std::move(batch)));
-      if (kept->num_rows() > 0) kept_.Push(std::move(kept));
-    }
-    if (kept_.empty()) return nullptr;
-    return kept_.Take();
+    return kept_.Next([this] { return Keep(); });
   }
 
  private:
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep(
-      std::shared_ptr<arrow::RecordBatch> batch) {
+  /// The rows to keep of the next batch; nullptr at the end.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep() {
+    ARROW_ASSIGN_OR_RAISE(auto batch, NextRows());
+    if (batch == nullptr) return nullptr;
     ARROW_ASSIGN_OR_RAISE(const auto keys, Keys(*batch));
     const int64_t first = next_row_ - batch->num_rows();
     std::vector<int64_t> rows;

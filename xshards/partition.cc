@@ -11,8 +11,13 @@ namespace xshards {
 
 namespace {
 
+// What an exchange spills in little memory comes in pieces of a few rows. Whatever is
+// done to a batch costs more than reading so many bytes.
+constexpr int64_t kSmallBytes = 32 << 10;
+constexpr int64_t kJoinedBytes = 4 * kSmallBytes;
+
 /// Reads the blocks of one partition one at a time, so that no more than one of a
-/// spilled partition's is in memory.
+/// spilled partition's is in memory; small ones on disk come together.
 class PartitionStream final : public BatchStream {
  public:
   PartitionStream(std::vector<Partition::BlockPlace> blocks,
@@ -23,7 +28,39 @@ class PartitionStream final : public BatchStream {
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
     if (next_ == blocks_.size()) return nullptr;
-    const auto& [store, index] = blocks_[next_++];
+    const size_t end = EndOfPieces();
+    if (end - next_ < 2) return Read(next_++);
+    arrow::RecordBatchVector pieces;
+    for (; next_ < end; ++next_) {
+      ARROW_ASSIGN_OR_RAISE(auto piece, Read(next_));
+      pieces.push_back(std::move(piece));
+    }
+    return arrow::ConcatenateRecordBatches(pieces, pool_);
+  }
+
+ private:
+  /// The end of the blocks from next_ on that are read together.
+  size_t EndOfPieces() const {
+    size_t end = next_;
+    std::shared_ptr<arrow::Schema> schema;
+    for (int64_t bytes = 0; end < blocks_.size() && bytes < kJoinedBytes; ++end) {
+      const auto block = blocks_[end].store->block(blocks_[end].index);
+      if (!block.on_disk() || block.num_bytes >= kSmallBytes ||
+          KindOf(*block.schema) != PayloadKind::kTable) {
+        break;
+      }
+      // Without a schema to conform to, each has its own.
+      const bool fits = schema_ != nullptr || schema == nullptr ||
+                        block.schema->Equals(*schema, /*check_metadata=*/true);
+      if (!fits) break;
+      schema = block.schema;
+      bytes += block.num_bytes;
+    }
+    return end;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(size_t position) const {
+    const auto& [store, index] = blocks_[position];
     ARROW_ASSIGN_OR_RAISE(auto batch, store->ReadBlock(index));
     if (schema_ == nullptr || KindOf(*batch->schema()) != PayloadKind::kTable) {
       return batch;
@@ -31,7 +68,6 @@ class PartitionStream final : public BatchStream {
     return Conform(std::move(batch), schema_, pool_);
   }
 
- private:
   const std::vector<Partition::BlockPlace> blocks_;
   std::shared_ptr<arrow::Schema> schema_;
   arrow::MemoryPool* pool_;

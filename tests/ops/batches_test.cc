@@ -44,16 +44,38 @@ TEST_F(Batches, OfNoRowsAreOnePiece) {
   EXPECT_EQ(BatchSlicer().Next(), nullptr);
 }
 
-TEST_F(Batches, AreCoalescedUntilTheyAreLargeEnough) {
-  BatchCoalescer coalescer(100, context_.pool);
-  EXPECT_TRUE(coalescer.empty());
-  coalescer.Push(Numbers(10));
-  EXPECT_FALSE(coalescer.full());
-  coalescer.Push(Numbers(3));
-  EXPECT_TRUE(coalescer.full());
-  EXPECT_EQ(Get(coalescer.Take())->num_rows(), 13);
-  EXPECT_TRUE(coalescer.empty());
-  EXPECT_FALSE(coalescer.full());
+/// The numbers of rows of what a coalescer makes of batches of so many numbers.
+class Coalesced : public Batches {
+ protected:
+  // Numbers of 8 bytes: 50 rows are enough, and 25 are large.
+  std::vector<int64_t> Lengths(const std::vector<int64_t>& lengths) {
+    BatchCoalescer coalescer(400, context_.pool);
+    size_t at = 0;
+    const auto next = [&]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
+      if (at == lengths.size()) return nullptr;
+      return Numbers(lengths[at++]);
+    };
+    std::vector<int64_t> given;
+    while (auto batch = Get(coalescer.Next(next))) given.push_back(batch->num_rows());
+    EXPECT_EQ(Get(coalescer.Next(next)), nullptr);
+    return given;
+  }
+};
+
+TEST_F(Coalesced, SmallBatchesAreJoinedUntilTheyAreEnough) {
+  EXPECT_EQ(Lengths({20, 20, 20, 20, 1}), (std::vector<int64_t>{60, 21}));
+  EXPECT_EQ(Lengths({1}), (std::vector<int64_t>{1}));
+}
+
+TEST_F(Coalesced, LargeBatchesPassAsTheyAre) {
+  EXPECT_EQ(Lengths({100, 25, 60}), (std::vector<int64_t>{100, 25, 60}));
+  EXPECT_EQ(Lengths({5, 6, 100, 7}), (std::vector<int64_t>{11, 100, 7}));
+}
+
+TEST_F(Coalesced, EmptyBatchesAreLeftOut) {
+  EXPECT_EQ(Lengths({0, 3, 0, 30, 0}), (std::vector<int64_t>{3, 30}));
+  EXPECT_EQ(Lengths({0, 0}), (std::vector<int64_t>{}));
+  EXPECT_EQ(Lengths({}), (std::vector<int64_t>{}));
 }
 
 }  // namespace

@@ -101,5 +101,55 @@ TEST(Partition, ForAllGivesEachDestinationItsBlocksInOrder) {
   EXPECT_TRUE(all[1].blocks().empty());
 }
 
+TEST(Partition, ReadsSmallPiecesOnDiskTogether) {
+  const auto context = testing::TestContext();
+  constexpr int64_t kPieces = 5000;
+  BlockWriter writer(context->storage(), Storage::kFile);
+  for (int64_t i = 0; i < kPieces; ++i) {
+    ASSERT_OK(writer.Append(0, Numbered(2, 7, 2 * i)));
+  }
+  ASSERT_OK(writer.Append(0, Numbered(20000, 7, 2 * kPieces)));
+  ASSERT_OK(writer.Append(0, Numbered(1, 7, 2 * kPieces + 20000)));
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  const Partition partition({store}, 0);
+  const auto schema = Numbered(0)->schema();
+  for (const auto& wanted : {schema, std::shared_ptr<arrow::Schema>()}) {
+    ASSERT_OK_AND_ASSIGN(auto stream,
+                         partition.Open(wanted, arrow::default_memory_pool()));
+    ASSERT_OK_AND_ASSIGN(auto batches, ReadAll(*stream));
+    EXPECT_LT(batches.size(), 20);
+    EXPECT_GT(batches.size(), 3);  // not all at once
+    // A large block passes as it is.
+    EXPECT_EQ(batches[batches.size() - 2]->num_rows(), 20000);
+    ASSERT_OK_AND_ASSIGN(auto all, arrow::ConcatenateRecordBatches(batches));
+    EXPECT_TRUE(all->Equals(*Numbered(2 * kPieces + 20001, 7, 0)));
+  }
+}
+
+TEST(Partition, KeepsPiecesOfDifferentSchemasApart) {
+  const auto context = testing::TestContext();
+  const auto of = [](const std::shared_ptr<arrow::DataType>& type) {
+    return Batch(arrow::schema({arrow::field("a", type)}), R"([{"a": 1}])");
+  };
+  BlockWriter writer(context->storage(), Storage::kFile);
+  for (const auto& type :
+       {arrow::int64(), arrow::int64(), arrow::float64(), arrow::int64()}) {
+    ASSERT_OK(writer.Append(0, of(type)));
+  }
+  ASSERT_OK_AND_ASSIGN(auto store, writer.Finish());
+  const Partition partition({store}, 0);
+  ASSERT_OK_AND_ASSIGN(auto stream,
+                       partition.Open(nullptr, arrow::default_memory_pool()));
+  ASSERT_OK_AND_ASSIGN(auto batches, ReadAll(*stream));
+  ASSERT_EQ(batches.size(), 3);
+  EXPECT_EQ(batches[0]->num_rows(), 2);
+  EXPECT_TRUE(batches[1]->Equals(*of(arrow::float64())));
+  ASSERT_OK_AND_ASSIGN(auto wide, UnifySchemas({partition}));
+  ASSERT_OK_AND_ASSIGN(stream, partition.Open(wide, arrow::default_memory_pool()));
+  ASSERT_OK_AND_ASSIGN(batches, ReadAll(*stream));
+  ASSERT_EQ(batches.size(), 1);
+  EXPECT_EQ(batches[0]->num_rows(), 4);
+}
+
 }  // namespace
 }  // namespace xshards

@@ -99,5 +99,42 @@ TEST_F(PartitioningTest, SavesTheExchangeOfGroups) {
   EXPECT_NE(text.find("aggregation in place: "), std::string::npos);
 }
 
+TEST_F(PartitioningTest, SavesTheExchangeOfAJoin) {
+  const auto context = TestContext();
+  const auto left = NumberedShards(context, 3, 20);
+  const auto right = left.Select({{"key", col("key")}, {"other", col("id")}});
+  // Never joined by holding one side whole.
+  const JoinNode outer{
+      .type = JoinType::kOuter, .left_keys = {"key"}, .right_keys = {"key"}};
+  const auto rows = [](const XShards& shards) {
+    auto table = shards.ToTable().ValueOrDie();
+    table = table->CombineChunks().ValueOrDie();
+    std::multiset<std::string> found;
+    for (int64_t i = 0; i < table->num_rows(); ++i) {
+      std::string row;
+      for (const auto& column : table->columns()) {
+        row += column->GetScalar(i).ValueOrDie()->ToString() + "/";
+      }
+      found.insert(std::move(row));
+    }
+    return found;
+  };
+  const auto stages = [&] { return context->last_profile().stages.size(); };
+  const auto expected = rows(left.Join(right, outer));
+  EXPECT_GT(expected.size(), 60);
+  EXPECT_EQ(stages(), 3);
+  const auto left_in_place = left.PartitionBy({"key"}, 4).Cache();
+  ASSERT_OK(left_in_place.Count().status());
+  EXPECT_EQ(rows(left_in_place.Join(right, outer)), expected);
+  EXPECT_EQ(stages(), 2);
+  const auto right_in_place = right.PartitionBy({"key"}, 4).Cache();
+  ASSERT_OK(right_in_place.Count().status());
+  EXPECT_EQ(rows(left_in_place.Join(right_in_place, outer)), expected);
+  EXPECT_EQ(stages(), 1);
+  // Other counts, or other keys: it moves.
+  EXPECT_EQ(rows(left.PartitionBy({"key"}, 5).Join(right_in_place, outer)), expected);
+  EXPECT_EQ(rows(left.PartitionBy({"id"}, 4).Join(right_in_place, outer)), expected);
+}
+
 }  // namespace
 }  // namespace xshards
