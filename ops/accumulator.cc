@@ -29,6 +29,8 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
       {"last", MakePickAccumulator},
       {"first_row", MakePickAccumulator},
       {"last_row", MakePickAccumulator},
+      {"first_position", MakePositionAccumulator},
+      {"last_position", MakePositionAccumulator},
       {"nunique", MakeDistinctAccumulator},
       {"approx_count_distinct", MakeSketchAccumulator},
       {"sum_distinct", MakeDistinctAccumulator},

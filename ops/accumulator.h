@@ -48,6 +48,7 @@ struct AccumulatorOptions {
   /// Of an ordered category: min and max go by their order. Else nullptr.
   std::shared_ptr<arrow::Array> categories;
   bool gives_states = false;  // States() will be called, not Finish()
+  int64_t first_row = 0;      // the position of the first row that comes
   arrow::MemoryPool* pool = nullptr;
 };
 
@@ -70,6 +71,7 @@ MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeCategoryAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakePositionAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeSketchAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeQuantileAccumulator(const AccumulatorOptions& options);

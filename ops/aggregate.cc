@@ -14,6 +14,7 @@
 #include "ops/spilled_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
+#include "xshards/distinct_rows.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
@@ -133,6 +134,7 @@ class AggregateStream final : public UnaryStream {
     options.function = aggregate.function;
     options.gives_states = node_.phase == AggregatePhase::kPartial;
     options.pool = context_.pool;
+    options.first_row = FirstPosition(context_.partition_index);
     if (node_.phase == AggregatePhase::kFinal) {
       ARROW_RETURN_NOT_OK(FindStates(i, input, column));
       return column;
@@ -208,6 +210,7 @@ class AggregateStream final : public UnaryStream {
         BatchSlicer(arrow::RecordBatch::Make(schema_, num_groups, std::move(columns)),
                     context_.batch_bytes);
     groups_.reset();
+    for (auto& column : columns_) column.accumulator.first_row += num_rows_;
     if (!at_end_) {
       ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
     }

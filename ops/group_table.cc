@@ -103,6 +103,7 @@ arrow::Result<arrow::ArrayVector> GroupTable::EachRow(const arrow::RecordBatch& 
   for (size_t i = 0; i < columns_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto states, accumulators_[i]->States());
     for (auto& state : states) columns.push_back(std::move(state));
+    columns_[i].accumulator.first_row += batch.num_rows();
     ARROW_ASSIGN_OR_RAISE(accumulators_[i], MakeAccumulator(columns_[i].accumulator));
   }
   return columns;

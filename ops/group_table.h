@@ -58,7 +58,7 @@ class GroupTable {
   std::shared_ptr<arrow::Array> OrderByLastRow() const;
 
   const std::vector<int> keys_;
-  const std::vector<GroupedColumn> columns_;
+  std::vector<GroupedColumn> columns_;
   const bool by_last_;
   arrow::MemoryPool* const pool_;
   KeyTable table_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/algorithm_note.h"
 
+#include "xshards/distinct_rows.h"
 #include "xshards/join_choice.h"
 #include "xshards/partitioning.h"
 
@@ -30,6 +31,11 @@ std::string AggregateNote(const PlanNode& plan) {
   const auto& node = plan.as<AggregateNode>();
   if (GroupsInPlace(node, *plan.inputs[0])) {
     return "aggregation in place: rows of equal keys are in one partition already";
+  }
+  if (IsMadeByPosition(node, *plan.inputs[0])) {
+    return "distinct rows by position: keys and positions go by the hash of the keys, "
+           "each "
+           "partition then keeps its own rows; gathered, as rows stay in order";
   }
   const std::string two_phases =
       "two-phase aggregation: each partition groups its own rows first, so that only its "

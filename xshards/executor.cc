@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "xshards/conform.h"
+#include "xshards/distinct_rows.h"
 #include "xshards/fragment.h"
 #include "xshards/join_choice.h"
 #include "xshards/partitioning.h"
@@ -288,6 +289,9 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
   if (aggregate.all_columns) {
     aggregate.keys = input->field_names();
     aggregate.all_columns = false;
+  }
+  if (IsMadeByPosition(plan->as<AggregateNode>(), *plan->inputs[0])) {
+    return LowerDistinct(std::move(aggregate), std::move(trees), output, storage);
   }
   const bool one = aggregate.ordered || aggregate.keys.empty();
   aggregate.phase = AggregatePhase::kPartial;

@@ -46,6 +46,10 @@ class Executor {
   arrow::Result<Trees> LowerMapPython(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
+  /// An Aggregate that is made by position; see distinct_rows.h. Its keys are named.
+  arrow::Result<Trees> LowerDistinct(AggregateNode aggregate, Trees trees,
+                                     const std::shared_ptr<arrow::Schema>& output,
+                                     Storage storage);
   arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);
   /// Join every partition of one side with all of the other, which is held once.
   arrow::Result<Trees> JoinWithAll(JoinNode join, const Trees& left, const Trees& right,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "xshards/algorithm_note.h"
+#include "xshards/distinct_rows.h"
 #include "xshards/join_choice.h"
 #include "xshards/optimizer.h"
 #include "xshards/partitioning.h"
@@ -123,6 +124,9 @@ class StageList {
       case NodeKind::kExchange:
         return Describe(plan);
       case NodeKind::kAggregate: {
+        if (IsMadeByPosition(plan.as<AggregateNode>(), *plan.inputs[0])) {
+          return "exchange positions by hash of keys";
+        }
         auto partial = plan.as<AggregateNode>();
         partial.phase = AggregatePhase::kPartial;
         return Describe({.node = partial, .inputs = {}}) +

@@ -119,7 +119,8 @@ enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 /// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
 /// quantile(0.25), ...) over `column`, named `output`. count of column "*" counts rows;
 /// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
-/// last_row give what is there, first and last what is there and not missing.
+/// last_row give what is there, first and last what is there and not missing;
+/// first_position and last_position of "*" give where it is (see distinct_rows.h).
 struct Aggregate {
   std::string function;
   std::string column;

@@ -131,6 +131,8 @@ const std::set<std::string>& OtherAggregates() {
                                               "nunique",
                                               "first_row",
                                               "last_row",
+                                              "first_position",
+                                              "last_position",
                                               "collect_list",
                                               "collect_set",
                                               "approx_count_distinct"};
@@ -214,7 +216,8 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
                                                             const arrow::Schema& input) {
   ARROW_RETURN_NOT_OK(CheckAggregate(aggregate));
   const std::string& function = aggregate.function;
-  if (function == "count" && aggregate.column == "*") {
+  const bool of_rows = function == "count" || function.ends_with("_position");
+  if (of_rows && aggregate.column == "*") {
     return arrow::field(aggregate.output, arrow::int64());
   }
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(aggregate.column, input));

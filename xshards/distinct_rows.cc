@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/distinct_rows.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/array_primitive.h>
+#include <arrow/buffer.h>
+#include <arrow/util/bit_util.h>
+
+#include "xshards/batch_stream.h"
+#include "xshards/executor.h"
+#include "xshards/stage_trees.h"
+
+namespace xshards {
+
+namespace {
+
+// Names that no user's column has.
+constexpr char kPosition[] = "__position";
+constexpr char kKept[] = "__kept";
+
+bool ReadsFiles(const PlanNode& plan) {
+  switch (plan.kind()) {
+    case NodeKind::kScan:
+      return true;
+    case NodeKind::kProject:
+    case NodeKind::kFilter:
+    case NodeKind::kUnion:
+      return std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                         [](const Plan& input) { return ReadsFiles(*input); });
+    default:
+      return false;
+  }
+}
+
+/// True if reading a tree again costs nothing.
+bool IsThere(const PlanNode& tree) {
+  if (tree.kind() == NodeKind::kLiteral) return true;
+  if (tree.kind() != NodeKind::kProject) return false;
+  const auto& expressions = tree.as<ProjectNode>().expressions;
+  return std::all_of(expressions.begin(), expressions.end(),
+                     [](const auto& one) { return one.column_name() != nullptr; }) &&
+         IsThere(*tree.inputs[0]);
+}
+
+/// Of a tree that is there.
+int64_t NumRows(const PlanNode& tree) {
+  const PlanNode* leaf = &tree;
+  while (leaf->kind() != NodeKind::kLiteral) leaf = leaf->inputs[0].get();
+  return leaf->as<LiteralNode>().partitions[0].num_rows();
+}
+
+/// Which rows of each partition to keep.
+class KeptRows {
+ public:
+  static arrow::Result<KeptRows> Make(const std::vector<Plan>& trees,
+                                      arrow::MemoryPool* pool) {
+    KeptRows rows;
+    for (const Plan& tree : trees) {
+      rows.lengths_.push_back(NumRows(*tree));
+      ARROW_ASSIGN_OR_RAISE(auto bits,
+                            arrow::AllocateEmptyBitmap(rows.lengths_.back(), pool));
+      rows.bits_.push_back(std::move(bits));
+    }
+    rows.counts_.resize(trees.size());
+    return rows;
+  }
+
+  arrow::Status Add(const std::vector<Partition>& positions, arrow::MemoryPool* pool) {
+    for (const auto& partition : positions) {
+      ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
+      while (true) {
+        ARROW_ASSIGN_OR_RAISE(auto batch, stream->Next());
+        if (batch == nullptr) break;
+        const auto& values = static_cast<const arrow::Int64Array&>(*batch->column(0));
+        for (int64_t i = 0; i < values.length(); ++i) Add(values.Value(i));
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  bool has_all(size_t partition) const {
+    return counts_[partition] == lengths_[partition];
+  }
+
+  /// One column of bools, a row each.
+  Plan ToTree(size_t partition) const {
+    const auto schema = arrow::schema({arrow::field(kKept, arrow::boolean())});
+    auto kept =
+        std::make_shared<arrow::BooleanArray>(lengths_[partition], bits_[partition]);
+    auto batch = arrow::RecordBatch::Make(schema, kept->length(), {kept});
+    return MakeNode(LiteralNode{
+        .schema = schema,
+        .partitions = {Partition::FromPayload(Payload::Table(schema, {batch}))}});
+  }
+
+ private:
+  void Add(int64_t position) {
+    const auto partition = static_cast<size_t>(position >> kPositionRowBits);
+    const int64_t row = position & (FirstPosition(1) - 1);
+    arrow::bit_util::SetBit(bits_[partition]->mutable_data(), row);
+    ++counts_[partition];
+  }
+
+  std::vector<int64_t> lengths_;
+  std::vector<int64_t> counts_;
+  std::vector<std::shared_ptr<arrow::Buffer>> bits_;
+};
+
+}  // namespace
+
+bool KeepsRows(const AggregateNode& aggregate) {
+  const char* pick = aggregate.by_last ? "last_row" : "first_row";
+  return aggregate.ordered && aggregate.phase == AggregatePhase::kComplete &&
+         (aggregate.all_columns || !aggregate.keys.empty()) &&
+         std::all_of(aggregate.aggregates.begin(), aggregate.aggregates.end(),
+                     [&](const auto& one) {
+                       return one.function == pick && one.column == one.output;
+                     });
+}
+
+bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
+  return KeepsRows(aggregate) && (!aggregate.aggregates.empty() || !ReadsFiles(input));
+}
+
+arrow::Result<Executor::Trees> Executor::LowerDistinct(
+    AggregateNode aggregate, Trees trees, const std::shared_ptr<arrow::Schema>& output,
+    Storage storage) {
+  const bool are_there = std::all_of(trees.begin(), trees.end(),
+                                     [](const Plan& tree) { return IsThere(*tree); });
+  if (!are_there) {
+    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+    ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
+
+  AggregateNode find;
+  find.keys = aggregate.keys;
+  find.aggregates = {
+      {aggregate.by_last ? "last_position" : "first_position", "*", kPosition}};
+  ARROW_ASSIGN_OR_RAISE(find.schema, OutputSchema(*MakeNode(find, {trees[0]})));
+  find.phase = AggregatePhase::kPartial;
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
+  sink.mode = ExchangeMode::kHash;
+  sink.num_partitions = static_cast<int32_t>(trees.size());
+  sink.keys = find.keys;
+  ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), sink));
+  find.phase = AggregatePhase::kFinal;
+  const ProjectNode positions{.names = {kPosition}, .expressions = {col(kPosition)}};
+  ARROW_ASSIGN_OR_RAISE(auto found,
+                        Publish(Wrap(positions, Wrap(find, finding)), Storage::kHeap));
+  finding.clear();
+  auto* pool = context_.memory_pool();
+  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, pool));
+  ARROW_RETURN_NOT_OK(kept.Add(found, pool));
+  found.clear();
+
+  const ProjectNode project = ToSchema(*input, *output);
+  for (size_t i = 0; i < trees.size(); ++i) {
+    if (!kept.has_all(i)) {
+      trees[i] = MakeNode(FilterNode{col(kKept)},
+                          {MakeNode(ZipNode{}, {trees[i], kept.ToTree(i)})});
+    }
+  }
+  sink.mode = ExchangeMode::kGather;
+  sink.num_partitions = 1;
+  sink.keys.clear();
+  sink.storage = storage;
+  return Partitioned(Wrap(project, trees), sink);
+}
+
+}  // namespace xshards
