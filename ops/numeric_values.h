@@ -8,6 +8,7 @@
 #include <arrow/compute/cast.h>
 #include <arrow/result.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/bit_run_reader.h>
 
 namespace xshards::ops {
 
@@ -53,13 +54,12 @@ inline arrow::Result<std::shared_ptr<arrow::Array>> FromNumbers(
 /// Call visit(row) for every row that is not null.
 template <typename Visit>
 void ForEachValid(const arrow::Array& array, Visit&& visit) {
-  if (array.null_count() == 0) {
-    for (int64_t i = 0; i < array.length(); ++i) visit(i);
-    return;
-  }
-  for (int64_t i = 0; i < array.length(); ++i) {
-    if (array.IsValid(i)) visit(i);
-  }
+  if (array.null_count() == array.length()) return;  // also where there is no bitmap
+  arrow::internal::VisitSetBitRunsVoid(array.null_bitmap_data(), array.offset(),
+                                       array.length(), [&](int64_t begin, int64_t count) {
+                                         const int64_t end = begin + count;
+                                         for (int64_t i = begin; i < end; ++i) visit(i);
+                                       });
 }
 
 }  // namespace xshards::ops
