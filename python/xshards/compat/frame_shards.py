@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SparkXShards of DataFrames can do: all of it native."""
+"""What SparkXShards of DataFrames can do: all of it native but their samples."""
 
 from __future__ import annotations
 
@@ -137,9 +137,15 @@ class FrameShards(ShardBase):
         weights: Any = None,
         random_state: Any = None,
     ) -> Self:
-        """Draw rows at random from every partition."""
+        """Draw rows at random from every partition, as pandas does."""
         self._require(DATA_FRAME, "sample()", _FRAMES)
-        return self._of(lambda rows: rows.sample(frac, replace, weights, random_state))
+        options = {
+            "frac": frac,
+            "replace": replace,
+            "weights": weights,
+            "random_state": random_state,
+        }
+        return self._of(lambda rows: rows.transform_shard(_sampled, options))
 
     def select(self, cols: str | Sequence[str]) -> Self:
         """Keep these columns."""
@@ -174,10 +180,7 @@ class FrameShards(ShardBase):
     ) -> pd.DataFrame:
         """Draw rows at random and put them together to one DataFrame."""
         self._require(DATA_FRAME, "sample_to_pdf()", _FRAMES)
-        frame: pd.DataFrame = self._frames().sample_to_pdf(
-            frac, replace, weights, random_state, axis
-        )
-        return frame
+        return self.sample(frac, replace, weights, random_state).concat_to_pdf(axis)
 
     def get_schema(self) -> dict[str, Any] | None:
         """Give the columns and their dtypes; None if these are no DataFrames."""
@@ -198,6 +201,10 @@ class FrameShards(ShardBase):
             raise OrcaInputError(msg) from error
         session = SparkSession.builder.getOrCreate()
         return session.createDataFrame(self._frames().to_arrow())
+
+
+def _sampled(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
+    return frame.sample(**options)
 
 
 def _checked_columns(cols: str | Sequence[str], frames: XShards) -> list[str]:
