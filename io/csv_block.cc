@@ -9,6 +9,7 @@
 
 #include "io/csv_dialect.h"
 #include "io/quoted_names.h"
+#include "io/record_boundaries.h"
 #include "xshards/guessed_types.h"
 
 namespace xshards::io {
@@ -69,12 +70,23 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
     return arrow::Status::Invalid("Expected ", num_columns, " fields in ",
                                   Place(row->begin), ", saw ", row->num_fields);
   }
-  if (block.is_last && rows_.in_quotes()) {
-    return arrow::Status::Invalid("Expected quotes to be closed before the end of '",
-                                  source_.path, "'");
-  }
+  if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
   if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
   return std::min(rows_.consumed(), block.buffer->size());
+}
+
+arrow::Status CsvBlockReader::OpenQuote(const TextBlocks::Block& block) const {
+  const auto begin = static_cast<size_t>(rows_.consumed());
+  std::string place = "'" + source_.path + "'";
+  if (!options_.escapechar.has_value()) {
+    RecordBoundaries boundaries(options_.sep, *options_.quotechar, 0, {});
+    boundaries.Trace(block.text().substr(begin));
+    place = Place(rows_.text() + begin + boundaries.opened_at());
+  }
+  return arrow::Status::Invalid(
+      "Expected the quote opened in ", place,
+      " to be closed before the end of the file; where quotes are ordinary characters, "
+      "pass quoting=csv.QUOTE_NONE");
 }
 
 arrow::Status CsvBlockReader::CheckUtf8() const {

@@ -52,6 +52,8 @@ class CsvBlockReader {
                  std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool);
 
   arrow::Status CheckUtf8() const;
+  // The error of a text that ends inside quotes.
+  arrow::Status OpenQuote(const TextBlocks::Block& block) const;
   arrow::Status Misfit(size_t field, int64_t row);
   // "'path', line 7"
   std::string Place(const char* at) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/csv_column.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <arrow/util/bit_util.h>
 
 #include "io/csv_numbers.h"
+#include "io/csv_unquote.h"
 
 namespace xshards::io {
 namespace {
@@ -213,6 +215,8 @@ class TextColumn final : public CsvColumn {
   arrow::Status Start(int64_t capacity) override {
     size_ = 0;
     num_bytes_ = 0;
+    capacity_ = capacity;
+    text_.reset();
     validity_.Start(capacity);
     ARROW_ASSIGN_OR_RAISE(
         offsets_, arrow::AllocateResizableBuffer(
@@ -223,24 +227,27 @@ class TextColumn final : public CsvColumn {
 
   arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
                                 int64_t to) override {
-    ARROW_RETURN_NOT_OK(Reserve(rows.consumed()));
+    ARROW_RETURN_NOT_OK(Reserve(FieldBytes(rows, column, from, to), to - from));
     auto* offsets = reinterpret_cast<int64_t*>(offsets_->mutable_data()) + size_ + 1;
     char* const begin = reinterpret_cast<char*>(text_->mutable_data());
     char* out = begin + num_bytes_;
     const MissingValues& missing = values_->missing();
     for (int64_t row = from; row < to; ++row, ++offsets) {
-      std::string_view value = rows.Field(row, column);
-      if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
-      if (missing.Contains(value)) {
+      const std::string_view field = rows.Field(row, column);
+      // There is room behind both, so that values are copied in whole moves; but not
+      // behind the empty fields that short records are filled up with.
+      char* end = out + field.size();
+      if (values_->IsEscaped(field)) {
+        end = CopyUnescaped(field, out);
+      } else if (field.size() > kMove) {
+        std::memcpy(out, field.data(), field.size());
+      } else if (!field.empty()) {
+        std::memcpy(out, field.data(), kMove);
+      }
+      if (missing.Contains({out, static_cast<size_t>(end - out)})) {
         ARROW_RETURN_NOT_OK(validity_.SetMissing(size_ + (row - from), pool_));
       } else {
-        // There is room behind both, so that short values are one move.
-        if (value.size() <= kMove && value.data() != scratch_.data()) {
-          std::memcpy(out, value.data(), kMove);
-        } else {
-          std::memcpy(out, value.data(), value.size());
-        }
-        out += value.size();
+        out = end;
       }
       *offsets = out - begin;
     }
@@ -252,28 +259,55 @@ class TextColumn final : public CsvColumn {
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
     ARROW_RETURN_NOT_OK(
         offsets_->Resize((size_ + 1) * static_cast<int64_t>(sizeof(int64_t))));
-    // The text was gathered in memory that stays in the cache from batch to batch.
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> text,
-                          arrow::AllocateBuffer(num_bytes_, pool_));
-    if (num_bytes_ > 0) {
-      std::memcpy(text->mutable_data(), text_->data(), static_cast<size_t>(num_bytes_));
-    }
+    if (text_ == nullptr) ARROW_RETURN_NOT_OK(Reserve(0, 0));
+    ARROW_RETURN_NOT_OK(text_->Resize(num_bytes_));
     const int64_t num_missing = validity_.num_missing();
     return arrow::MakeArray(arrow::ArrayData::Make(
-        type_, size_, {validity_.Finish(), std::move(offsets_), std::move(text)},
+        type_, size_, {validity_.Finish(), std::move(offsets_), std::move(text_)},
         num_missing));
   }
 
  private:
-  static constexpr size_t kMove = 32;
+  static constexpr size_t kMove = kUnquotePadding;
 
-  arrow::Status Reserve(int64_t num_bytes) {
-    const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kMove);
-    if (text_ == nullptr) {
-      return arrow::AllocateResizableBuffer(needed, pool_).Value(&text_);
+  // Write the value of a quoted or escaped field, and return where it ends.
+  char* CopyUnescaped(std::string_view field, char* out) {
+    if (const auto quote = values_->only_quotes(); quote.has_value()) {
+      return CopyUnquoted(field, *quote, out);
     }
-    if (text_->size() >= needed) return arrow::Status::OK();
-    return text_->Resize(std::max(needed, 2 * text_->size()), /*shrink_to_fit=*/false);
+    const auto value = values_->Unescape(field, &scratch_);
+    std::memcpy(out, value.data(), value.size());
+    return out + value.size();
+  }
+
+  // How long some fields are, which is at least as long as their values.
+  static int64_t FieldBytes(const CsvRows& rows, int64_t column, int64_t from,
+                            int64_t to) {
+    const uint32_t* const ends = rows.ends() + column;
+    const uint32_t* const firsts = rows.firsts();
+    int64_t num_bytes = 0;
+    for (int64_t row = from; row < to; ++row) {
+      const uint32_t* const end = ends + firsts[row];
+      num_bytes += *end - (end[-1] + 1);
+    }
+    return num_bytes;
+  }
+
+  // Make room for rows that have so many bytes. Room for all rows, if the others are like
+  // those so far: text stays where it is written, and what is too much was never touched.
+  arrow::Status Reserve(int64_t num_bytes, int64_t num_rows) {
+    const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kMove);
+    if (text_ != nullptr && text_->size() >= needed) return arrow::Status::OK();
+    const int64_t rows_seen = std::max<int64_t>(size_ + num_rows, 1);
+    const double row_bytes =
+        static_cast<double>(num_bytes_ + num_bytes) / static_cast<double>(rows_seen);
+    const int64_t rows_left = capacity_ - size_ - num_rows;
+    const auto expected = static_cast<int64_t>(
+        1.05 * row_bytes * static_cast<double>(std::max<int64_t>(rows_left, 0)));
+    if (text_ == nullptr) {
+      return arrow::AllocateResizableBuffer(needed + expected, pool_).Value(&text_);
+    }
+    return text_->Resize(needed + expected, /*shrink_to_fit=*/false);
   }
 
   const std::shared_ptr<arrow::DataType> type_;
@@ -282,6 +316,7 @@ class TextColumn final : public CsvColumn {
   std::shared_ptr<arrow::ResizableBuffer> offsets_;
   std::shared_ptr<arrow::ResizableBuffer> text_;
   Validity validity_;
+  int64_t capacity_ = 0;
   int64_t size_ = 0;
   int64_t num_bytes_ = 0;
   std::string scratch_;

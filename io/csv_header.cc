@@ -87,7 +87,19 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
   }
 }
 
+// How many columns come before the named ones, given the fields of the first row.
+int64_t CountLeading(const std::vector<std::string>& names, int64_t num_fields,
+                     const CsvOptions& options) {
+  // All columns that have a name: the fields behind these are left out, as in pandas.
+  if (options.usecols.has_value() && options.usecols->size() == names.size()) return 0;
+  return std::max<int64_t>(num_fields - static_cast<int64_t>(names.size()), 0);
+}
+
 }  // namespace
+
+std::string IndexLevelName(int64_t level) {
+  return "__index_level_" + std::to_string(level) + "__";
+}
 
 std::vector<std::string> MangleNames(std::vector<std::string> names) {
   // Names that were given come first, so that they are kept and made-up ones yield.
@@ -126,14 +138,18 @@ arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_siz
   }
   CsvHeader header;
   header.data_begin = options.has_header() ? row.end : row.begin;
+  const auto num_fields = static_cast<int64_t>(row.values.size());
   if (!options.names.empty()) {
     header.names = options.names;
   } else if (options.has_header()) {
     header.names = MangleNames(std::move(row.values));
   } else {
-    for (size_t i = 0; i < row.values.size(); ++i) {
-      header.names.push_back(std::to_string(i));
-    }
+    for (int64_t i = 0; i < num_fields; ++i) header.names.push_back(std::to_string(i));
+  }
+  const int64_t first_fields = options.has_header() ? row.next_fields : num_fields;
+  header.num_leading = CountLeading(header.names, first_fields, options);
+  for (int64_t level = header.num_leading - 1; level >= 0; --level) {
+    header.names.insert(header.names.begin(), IndexLevelName(level));
   }
   return header;
 }

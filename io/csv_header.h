@@ -15,16 +15,21 @@ namespace xshards::io {
 /// What the start of a CSV file says.
 struct CsvHeader {
   std::vector<std::string> names;  // of all columns, in the file's order
+  int64_t num_leading = 0;         // how many of them, the first, are the rows' index
   int64_t data_begin = 0;          // where the first record of data starts
 };
 
 /// Read the column names: past a byte order mark, `skiprows` lines and empty lines. Names
 /// come as pandas makes them: empty ones are "Unnamed: i", repeated ones "a.1", "a.2";
-/// without a header, `names` or "0", "1", ...
+/// without a header, `names` or "0", "1", ... Where the first row of data has more fields
+/// than there are names, the first ones are its index.
 /// Invalid "No columns to parse from file" for a file with nothing in it.
 arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_size,
                                        const CsvOptions& options,
                                        arrow::MemoryPool* pool);
+
+/// The name of a column that holds a level of the index.
+std::string IndexLevelName(int64_t level);
 
 /// Make names unique as pandas does.
 std::vector<std::string> MangleNames(std::vector<std::string> names);

@@ -5,25 +5,36 @@
 #include <set>
 #include <utility>
 
-#include "io/csv_dialect.h"
+#include <arrow/util/key_value_metadata.h>
+
+#include "io/csv_cuts.h"
 #include "io/csv_header.h"
-#include "io/csv_rows.h"
 #include "io/csv_scan.h"
 #include "io/csv_types.h"
 #include "io/csv_values.h"
 #include "io/file_listing.h"
-#include "io/file_system.h"
-#include "io/parallel_for.h"
+#include "io/plan_probe.h"
 #include "io/quoted_names.h"
 #include "io/readers.h"
-#include "io/text_input.h"
 #include "io/text_splits.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kSampleBytes = 64LL << 10;
+// What python/xshards/_marks.py reads in fields: that a column is a level of the index,
+// with the level's name; a label that is no text; and a dtype, here that of a column
+// without any rows.
+constexpr char kIndexMark[] = "pandas.index";
+constexpr char kLabelMark[] = "pandas.label";
+constexpr char kDtypeMark[] = "pandas.dtype";
+
+// Files are looked through for where records start, in parts of this size at least: as
+// many as keep all cores at work until the end.
+constexpr int64_t kMinSegmentBytes = 1LL << 20;
+constexpr int64_t kSegmentsPerCore = 4;
+// Files of which fewer rows are wanted are not cut: that would read them through.
+constexpr int64_t kManyRows = 1000000;
 
 std::vector<std::string> Missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
@@ -49,8 +60,8 @@ arrow::Status CheckSameColumns(const std::string& first_path,
 /// Plans the reading of CSV files.
 class CsvPlanner {
  public:
-  CsvPlanner(const CsvOptions& options, arrow::MemoryPool* pool)
-      : options_(options), values_(options), pool_(pool) {}
+  CsvPlanner(const CsvOptions& options, RunPlan run, arrow::MemoryPool* pool)
+      : options_(options), run_(std::move(run)), pool_(pool) {}
 
   arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     scan_.format = "csv";
@@ -58,21 +69,18 @@ class CsvPlanner {
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
-    const int64_t target_bytes = options_.split.TargetBytes(total, cores);
-    std::vector<int64_t> data_begins;
+    const bool is_short = options_.nrows.value_or(kManyRows) < kManyRows;
+    const CsvCutting cutting{
+        .target_bytes = is_short ? std::max<int64_t>(total, 1)
+                                 : options_.split.TargetBytes(total, cores),
+        .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores))};
+    std::vector<CsvText> texts;
     for (const auto& file : files) {
       ARROW_ASSIGN_OR_RAISE(const int64_t data_begin, AddFile(file, files[0].path));
-      data_begins.push_back(data_begin);
+      texts.push_back({.file = file, .data_begin = data_begin});
     }
-    // Files are read through for where their records start.
-    std::vector<std::vector<Split>> splits(files.size());
-    ARROW_RETURN_NOT_OK(ParallelFor(files.size(), cores, [&](size_t i) {
-      return PlanCsvSplits(files[i], data_begins[i], target_bytes, options_, pool_)
-          .Value(&splits[i]);
-    }));
-    for (auto& some : splits) {
-      std::move(some.begin(), some.end(), std::back_inserter(scan_.splits));
-    }
+    ARROW_ASSIGN_OR_RAISE(scan_.splits,
+                          CutCsvFiles(texts, cutting, options_, run_, pool_));
     DropEmptySplits(&scan_.splits);
     ARROW_RETURN_NOT_OK(InferSchema());
     return std::move(scan_);
@@ -83,14 +91,19 @@ class CsvPlanner {
   arrow::Result<int64_t> AddFile(const InputFile& file, const std::string& first_path) {
     ARROW_ASSIGN_OR_RAISE(auto header,
                           ReadCsvHeader(file.path, file.size, options_, pool_));
-    if (columns_.empty()) columns_ = header.names;
+    if (columns_.empty()) {
+      columns_ = header.names;
+      num_leading_ = header.num_leading;
+    }
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
     SetFileColumns(file.path, header.names, &scan_.options);
     return header.data_begin;
   }
 
   arrow::Status InferSchema() {
+    // The index comes last, where nobody sees it.
     std::vector<std::string> used = columns_;
+    std::rotate(used.begin(), used.begin() + num_leading_, used.end());
     if (options_.usecols.has_value()) {
       const auto missing = Missing(*options_.usecols, columns_);
       if (!missing.empty()) {
@@ -100,93 +113,96 @@ class CsvPlanner {
       }
       const std::set<std::string> wanted(options_.usecols->begin(),
                                          options_.usecols->end());
-      std::erase_if(used, [&](const auto& name) { return !wanted.contains(name); });
+      used.erase(std::remove_if(used.begin(), used.end() - num_leading_,
+                                [&](const auto& name) { return !wanted.contains(name); }),
+                 used.end() - num_leading_);
     }
-    std::map<std::string, CsvKinds> kinds;  // of the columns to infer
+    std::vector<std::string> inferred;
     for (const auto& name : used) {
-      if (!options_.dtype.contains(name)) kinds[name] = 0;
+      if (!options_.dtype.contains(name)) inferred.push_back(name);
     }
-    for (size_t i = 0; i < scan_.splits.size(); ++i) {
-      const auto rows = Sample(scan_.splits[i], &kinds);
-      if (!rows.ok()) {
-        return WithPath(rows.status(), "Could not infer the types of",
-                        scan_.splits[i].path);
-      }
-      // Rows behind the first nrows are not read, so they have no say in the types.
-      if (options_.nrows.has_value() && *rows >= *options_.nrows) {
-        scan_.splits.resize(i + 1);
-      }
-    }
-    ARROW_RETURN_NOT_OK(SettleProvisionalText(&kinds));
+    std::vector<CsvKinds> kinds(inferred.size());
+    ARROW_RETURN_NOT_OK(Sample(inferred, &kinds));
+    ARROW_RETURN_NOT_OK(SettleProvisionalText(inferred, &kinds));
     scan_.guessed = !kinds.empty();
     scan_.found = std::make_shared<SchemaCell>();
     arrow::FieldVector fields;
+    size_t next_inferred = 0;
+    const bool is_numbered = !options_.has_header() && options_.names.empty();
     for (const auto& name : used) {
       std::shared_ptr<arrow::DataType> type;
+      auto metadata = std::make_shared<arrow::KeyValueMetadata>();
       if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
         ARROW_ASSIGN_OR_RAISE(type, TypeFromName(asked->second));
       } else {
-        type = TypeOf(kinds[name]);
+        const CsvKinds seen = kinds[next_inferred++];
+        if (seen == 0) metadata->Append(kDtypeMark, "object");
+        type = TypeOf(seen);
       }
-      fields.push_back(arrow::field(name, std::move(type)));
+      // Columns that nobody named are numbered.
+      if (is_numbered) metadata->Append(kLabelMark, "[\"" + name + "\", " + name + "]");
+      if (metadata->size() == 0) metadata.reset();
+      fields.push_back(arrow::field(name, std::move(type), true, std::move(metadata)));
+    }
+    for (int64_t level = 0; level < num_leading_; ++level) {
+      auto& field = fields[fields.size() - static_cast<size_t>(num_leading_ - level)];
+      field = field->WithMetadata(arrow::key_value_metadata(
+          {{kIndexMark, "[" + std::to_string(level) + ", null]"}}));
     }
     scan_.schema = arrow::schema(std::move(fields));
     return arrow::Status::OK();
   }
 
-  // Text that numbers behind the samples would make numbers: as it takes all values, no
-  // misfit would tell.
-  arrow::Status SettleProvisionalText(std::map<std::string, CsvKinds>* kinds) {
-    std::vector<std::string> columns;
-    for (const auto& [name, seen] : *kinds) {
-      if (IsProvisionalText(seen)) columns.push_back(name);
+  // Add the kinds of values in the first rows of every split.
+  arrow::Status Sample(const std::vector<std::string>& columns,
+                       std::vector<CsvKinds>* kinds) {
+    if (!options_.nrows.has_value()) {
+      if (columns.empty()) return arrow::Status::OK();
+      return FindCsvKinds(scan_, columns, CsvExtent::kSample, run_).Value(kinds);
     }
-    if (columns.empty()) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const auto all, FindCsvKinds(scan_, columns, pool_));
-    for (size_t i = 0; i < columns.size(); ++i) (*kinds)[columns[i]] |= all[i];
+    for (size_t i = 0; i < scan_.splits.size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(
+          const int64_t num_rows,
+          SampleCsvKinds(scan_, scan_.splits[i], columns, pool_, kinds));
+      // Rows behind the first nrows are not read, so they have no say in the types.
+      if (num_rows >= *options_.nrows) scan_.splits.resize(i + 1);
+    }
     return arrow::Status::OK();
   }
 
-  // Add the kinds of values in the first rows of a split; returns how many rows these
-  // are.
-  arrow::Result<int64_t> Sample(const Split& split,
-                                std::map<std::string, CsvKinds>* kinds) {
-    ARROW_ASSIGN_OR_RAISE(const auto file_columns,
-                          GetFileColumns(split.path, scan_.options));
-    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options_),
-                                                      split.begin, split.end, pool_));
-    TextBlocks blocks(std::move(input), kSampleBytes, pool_);
-    CsvRows rows(options_);
-    while (true) {
-      ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
-      rows.Find(block.mutable_text(), block.buffer->size(), block.is_last,
-                static_cast<int64_t>(file_columns.size()));
-      if (rows.num_rows() == 0 && !block.is_last && !rows.too_long()) continue;
-      const int64_t num_rows =
-          std::min(rows.num_rows(), options_.nrows.value_or(rows.num_rows()));
-      for (size_t i = 0; i < file_columns.size(); ++i) {
-        const auto known = kinds->find(file_columns[i]);
-        if (known == kinds->end()) continue;
-        known->second |= values_.KindsOf(rows, static_cast<int64_t>(i), num_rows);
-      }
-      return num_rows;
+  // Text that numbers behind the samples would make numbers: as it takes all values, no
+  // misfit would tell.
+  arrow::Status SettleProvisionalText(const std::vector<std::string>& columns,
+                                      std::vector<CsvKinds>* kinds) {
+    std::vector<std::string> unsettled;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (IsProvisionalText((*kinds)[i])) unsettled.push_back(columns[i]);
     }
+    if (unsettled.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto all,
+                          FindCsvKinds(scan_, unsettled, CsvExtent::kWhole, run_));
+    size_t next = 0;
+    for (auto& seen : *kinds) {
+      if (IsProvisionalText(seen)) seen |= all[next++];
+    }
+    return arrow::Status::OK();
   }
 
   const CsvOptions& options_;
-  const CsvValues values_;
+  const RunPlan run_;
   arrow::MemoryPool* const pool_;
   std::vector<std::string> columns_;  // of the first file
+  int64_t num_leading_ = 0;           // of these
   ScanNode scan_;
 };
 
 }  // namespace
 
 arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& paths,
-                               const CsvOptions& options) {
+                               const CsvOptions& options, const arrow::StopToken& stop) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
-  CsvPlanner planner(options, context->memory_pool());
+  CsvPlanner planner(options, MakeProbe(*context, stop), context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;

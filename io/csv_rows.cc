@@ -21,6 +21,15 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
+// How many fields a text has at most. A long one, of a huge field, is looked at first:
+// room for as many as it has bytes would be many times its size.
+int64_t MaxFields(const char* text, int64_t size, char sep) {
+  constexpr int64_t kShort = 1 << 20;
+  if (size <= kShort) return size;
+  return std::count_if(text, text + size,
+                       [sep](char c) { return c == sep || c == '\n' || c == '\r'; });
+}
+
 }  // namespace
 
 CsvRows::CsvRows(const CsvOptions& options)
@@ -32,7 +41,8 @@ CsvRows::CsvRows(const CsvOptions& options)
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;
   if (is_last && size > 0 && text[size - 1] != '\n') text[size++] = '\n';
-  const auto room = static_cast<size_t>(size + kCsvPadding);
+  const auto room = static_cast<size_t>(
+      MaxFields(text, size, static_cast<char>(marks_.sep)) + kCsvPadding);
   if (last_fields_.size() < room) last_fields_.resize(room);
   if (ends_.size() < room + 1) ends_.resize(room + 1);
   ends_[0] = std::numeric_limits<uint32_t>::max();

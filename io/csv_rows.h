@@ -11,6 +11,9 @@
 
 namespace xshards::io {
 
+/// How long a text may be: positions have 32 bits.
+inline constexpr int64_t kMaxCsvBlockBytes = 1LL << 31;
+
 /// The fields of the whole records in a piece of text. Reused from piece to piece.
 class CsvRows {
  public:

@@ -109,7 +109,8 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
                               : IsLocal(split.path) ? kBlockBytes
                                                     : kRemoteBlockBytes;
   return std::make_unique<CsvSplitStream>(
-      split.path, split.begin, TextBlocks(std::move(input), block_bytes, context.pool),
+      split.path, split.begin,
+      TextBlocks(std::move(input), block_bytes, context.pool, kMaxCsvBlockBytes),
       std::move(reader), scan.limit.value_or(std::numeric_limits<int64_t>::max()), schema,
       context);
 }

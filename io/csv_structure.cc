@@ -8,8 +8,9 @@ namespace xshards::io {
 #ifdef __x86_64__
 
 bool IsSupported(CsvTarget target) {
-  const bool has_bits =
-      __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("popcnt") != 0;
+  const bool has_bits = __builtin_cpu_supports("bmi") != 0 &&
+                        __builtin_cpu_supports("popcnt") != 0 &&
+                        __builtin_cpu_supports("pclmul") != 0;
   switch (target) {
     case CsvTarget::kAvx2:
       return has_bits && __builtin_cpu_supports("avx2") != 0;

@@ -18,7 +18,7 @@ struct CsvMarks {
 inline constexpr int64_t kCsvPadding = 64;
 
 /// Where the fields of a text end. Both arrays have room for as many entries as the text
-/// has bytes, and kCsvPadding more.
+/// has separators and line ends, and kCsvPadding more.
 struct CsvFieldEnds {
   uint32_t* ends = nullptr;         // separators and line ends outside quotes, ascending
   uint32_t* last_fields = nullptr;  // of each line, which of `ends` its line end is

@@ -4,12 +4,24 @@
 // used. A target gives `Bytes`: 64 bytes that can be compared with one, as a bit mask.
 #pragma once
 
+#ifdef __PCLMUL__
+#include <immintrin.h>
+#endif
+
 #include "io/csv_structure.h"
 
 namespace xshards::io {
 namespace {
 
 /// Bit i is the parity of bits 0 to i.
+#ifdef __PCLMUL__
+inline uint64_t PrefixParity(uint64_t bits) {
+  // A product without carries, by all ones.
+  const __m128i product = _mm_clmulepi64_si128(
+      _mm_cvtsi64_si128(static_cast<int64_t>(bits)), _mm_set1_epi8(-1), 0);
+  return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
+}
+#else
 inline uint64_t PrefixParity(uint64_t bits) {
   bits ^= bits << 1;
   bits ^= bits << 2;
@@ -19,6 +31,7 @@ inline uint64_t PrefixParity(uint64_t bits) {
   bits ^= bits << 32;
   return bits;
 }
+#endif
 
 /// The quotes that open or close a field, where some are mere characters. `openable`
 /// marks the bytes behind a separator or line end.

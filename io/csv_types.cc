@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <arrow/array/builder_primitive.h>
@@ -17,32 +19,41 @@
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kBlockBytes = 256LL << 10;
+constexpr int64_t kKindsBlockBytes = 256LL << 10;
+constexpr int64_t kKindsSampleBytes = 64LL << 10;
+constexpr char kExtent[] = "extent";  // absent: the whole split
+constexpr char kSample[] = "sample";
 
 /// Reads a split for the kinds of its values.
 class KindsReader {
  public:
   static arrow::Result<KindsReader> Make(const ScanNode& scan, const Split& split,
                                          const std::vector<std::string>& columns,
-                                         arrow::MemoryPool* pool) {
+                                         CsvExtent extent, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
     ARROW_ASSIGN_OR_RAISE(const auto file_columns,
                           GetFileColumns(split.path, scan.options));
     ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
                                                       split.begin, split.end, pool));
-    std::vector<int64_t> indices;
-    for (const auto& name : columns) {
-      const auto found = std::find(file_columns.begin(), file_columns.end(), name);
-      indices.push_back(found - file_columns.begin());
+    // There may be many columns.
+    std::unordered_map<std::string_view, int64_t> known;
+    for (size_t i = 0; i < file_columns.size(); ++i) {
+      known.emplace(file_columns[i], static_cast<int64_t>(i));
     }
-    return KindsReader(split.path, options,
-                       TextBlocks(std::move(input), kBlockBytes, pool),
+    std::vector<int64_t> indices;
+    for (const auto& name : columns) indices.push_back(known.at(name));
+    const int64_t block_bytes =
+        extent == CsvExtent::kSample ? kKindsSampleBytes : kKindsBlockBytes;
+    return KindsReader(split.path, options, extent,
+                       TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices));
   }
 
-  /// Add the kinds of all values that a scan may read. Ends before a record that cannot
-  /// be read: whoever wants its values says what is wrong with it.
-  arrow::Status Read(const arrow::StopToken& stop, std::vector<CsvKinds>* kinds) {
+  /// Add the kinds of all values that a scan may read, or of the first block that has
+  /// some; returns of how many rows these are. Ends before a record that cannot be read:
+  /// whoever wants its values says what is wrong with it.
+  arrow::Result<int64_t> Read(const arrow::StopToken& stop,
+                              std::vector<CsvKinds>* kinds) {
     int64_t rows_left = max_rows_;
     bool at_end = false;
     while (rows_left > 0 && !at_end) {
@@ -59,17 +70,19 @@ class KindsReader {
       const int64_t consumed = std::min(rows_.consumed(), size);
       blocks_.Consume(consumed);
       at_end = rows_.too_long().has_value() ||
+               (extent_ == CsvExtent::kSample && count > 0) ||
                (block->is_last && (consumed == size || consumed == 0));
     }
-    return arrow::Status::OK();
+    return max_rows_ - rows_left;
   }
 
   arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
 
  private:
-  KindsReader(std::string path, const CsvOptions& options, TextBlocks blocks,
-              int64_t num_columns, std::vector<int64_t> indices)
+  KindsReader(std::string path, const CsvOptions& options, CsvExtent extent,
+              TextBlocks blocks, int64_t num_columns, std::vector<int64_t> indices)
       : path_(std::move(path)),
+        extent_(extent),
         values_(options),
         rows_(options),
         blocks_(std::move(blocks)),
@@ -78,6 +91,7 @@ class KindsReader {
         indices_(std::move(indices)) {}
 
   std::string path_;
+  CsvExtent extent_;
   CsvValues values_;
   CsvRows rows_;
   TextBlocks blocks_;
@@ -120,8 +134,10 @@ class CsvKindsStream final : public BatchStream {
 arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(
-      auto reader, KindsReader::Make(scan, split, schema->field_names(), context.pool));
+  const auto extent =
+      scan.options.contains(kExtent) ? CsvExtent::kSample : CsvExtent::kWhole;
+  ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(scan, split, schema->field_names(),
+                                                       extent, context.pool));
   return std::make_unique<CsvKindsStream>(std::move(reader), schema, context);
 }
 
@@ -139,11 +155,16 @@ std::vector<std::string> ChangeableColumns(const ScanNode& scan,
   return columns;
 }
 
-arrow::Result<std::vector<CsvKinds>> RunKinds(const ScanNode& scan,
-                                              const std::vector<std::string>& columns,
-                                              const RunPlan& run) {
+}  // namespace
+
+OpenNode MakeCsvKindsScan() { return MakeScan(OpenCsvKinds); }
+
+arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
+                                                  const std::vector<std::string>& columns,
+                                                  CsvExtent extent, const RunPlan& run) {
   ScanNode probe{.format = kCsvKindsFormat};
   probe.options = scan.options;
+  if (extent == CsvExtent::kSample) probe.options[kExtent] = kSample;
   probe.splits = scan.splits;
   arrow::FieldVector fields;
   for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint8()));
@@ -160,34 +181,28 @@ arrow::Result<std::vector<CsvKinds>> RunKinds(const ScanNode& scan,
   return kinds;
 }
 
-}  // namespace
-
-OpenNode MakeCsvKindsScan() { return MakeScan(OpenCsvKinds); }
-
-arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
-                                                  const std::vector<std::string>& columns,
-                                                  arrow::MemoryPool* pool) {
-  std::vector<CsvKinds> kinds(columns.size());
-  for (const auto& split : scan.splits) {
-    ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(scan, split, columns, pool));
-    ARROW_RETURN_NOT_OK(reader.Read(arrow::StopToken::Unstoppable(), &kinds));
-  }
-  return kinds;
+arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
+                                      const std::vector<std::string>& columns,
+                                      arrow::MemoryPool* pool,
+                                      std::vector<CsvKinds>* kinds) {
+  ARROW_ASSIGN_OR_RAISE(
+      auto reader, KindsReader::Make(scan, split, columns, CsvExtent::kSample, pool));
+  return reader.Read(arrow::StopToken::Unstoppable(), kinds);
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
   const auto columns = ChangeableColumns(scan, options);
-  ARROW_ASSIGN_OR_RAISE(const auto kinds, RunKinds(scan, columns, run));
-  auto schema = scan.schema;
+  ARROW_ASSIGN_OR_RAISE(const auto kinds,
+                        FindCsvKinds(scan, columns, CsvExtent::kWhole, run));
+  auto fields = scan.schema->fields();
   for (size_t i = 0; i < columns.size(); ++i) {
     if (kinds[i] == 0) continue;
-    const int index = schema->GetFieldIndex(columns[i]);
-    const auto field = schema->field(index)->WithType(TypeOf(kinds[i]));
-    ARROW_ASSIGN_OR_RAISE(schema, schema->SetField(index, field));
+    auto& field = fields[static_cast<size_t>(scan.schema->GetFieldIndex(columns[i]))];
+    field = field->WithType(TypeOf(kinds[i]));
   }
-  return schema;
+  return arrow::schema(std::move(fields), scan.schema->metadata());
 }
 
 }  // namespace xshards::io

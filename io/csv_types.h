@@ -29,9 +29,19 @@ OpenNode MakeCsvKindsScan();
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
 
-/// The kinds of all values that some columns of a scan have, on the calling thread.
+/// How much of each split to look at.
+enum class CsvExtent : int32_t { kSample, kWhole };
+
+/// The kinds of the values that some columns of a scan have.
 arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
-                                                  arrow::MemoryPool* pool);
+                                                  CsvExtent extent, const RunPlan& run);
+
+/// Add the kinds of the first values of one split, on the calling thread; returns of how
+/// many rows these are.
+arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
+                                      const std::vector<std::string>& columns,
+                                      arrow::MemoryPool* pool,
+                                      std::vector<CsvKinds>* kinds);
 
 }  // namespace xshards::io

@@ -68,6 +68,10 @@ class CsvValues {
   bool IsEscaped(std::string_view field) const {
     return escape_.has_value() ? !field.empty() : field.starts_with(quote_);
   }
+  /// The quote, where nothing but quotes changes what a field means.
+  std::optional<char> only_quotes() const {
+    return has_quote_ && !escape_.has_value() ? std::optional(quote_) : std::nullopt;
+  }
   /// The value of a quoted or escaped field; `scratch` may hold it.
   std::string_view Unescape(std::string_view field, std::string* scratch) const;
   std::optional<bool> ReadBool(std::string_view value) const;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <arrow/filesystem/filesystem.h>
@@ -37,6 +39,32 @@ bool IsHidden(std::string_view path) {
   return false;
 }
 
+// A link to nothing is no file to the file system, which would leave it out.
+template <typename Keep>
+arrow::Status CheckLinks(const std::string& folder, bool recursive, const Keep& keep) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto check = [&](const fs::directory_entry& entry) {
+    std::error_code unreadable;
+    if (!entry.is_symlink(unreadable) || fs::exists(entry.path(), unreadable) ||
+        !keep(Below(folder, entry.path().native()))) {
+      return arrow::Status::OK();
+    }
+    return NotFound("Expected a file, found a link to nothing at '", entry.path());
+  };
+  if (!recursive) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      ARROW_RETURN_NOT_OK(check(entry));
+    }
+    return arrow::Status::OK();
+  }
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    ARROW_RETURN_NOT_OK(check(*it));
+  }
+  return arrow::Status::OK();
+}
+
 template <typename Keep>
 arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
                                                 const Location& location, bool recursive,
@@ -46,6 +74,9 @@ arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
   selector.recursive = recursive;
   auto listed = location.file_system->GetFileInfo(selector);
   if (!listed.ok()) return WithPath(listed.status(), "Could not list", base);
+  if (location.is_local) {
+    ARROW_RETURN_NOT_OK(CheckLinks(location.path, recursive, keep));
+  }
   std::vector<InputFile> files;
   for (const auto& info : *listed) {
     if (!info.IsFile() || !keep(Below(location.path, info.path()))) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/operators.h"
 
+#include "io/csv_cuts.h"
 #include "io/csv_scan.h"
 #include "io/csv_types.h"
 #include "io/csv_writer.h"
@@ -16,6 +17,7 @@ namespace xshards::io {
 
 void AddOperators(OperatorTable& table) {
   table.SetScan("csv", MakeCsvScan());
+  table.SetScan(kCsvCutsFormat, MakeCsvCutsScan());
   table.SetScan(kCsvKindsFormat, MakeCsvKindsScan());
   table.SetTypeFinder("csv", FindCsvTypes);
   table.SetScan("json", MakeJsonScan());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/util/cancel.h>
 
 #include "io/csv_options.h"
 #include "io/json_options.h"
@@ -31,11 +32,12 @@ struct XSHARDS_EXPORT Paths {
 // block for I/O and are thread-safe.
 
 /// Read CSV as pandas.read_csv does. Pieces are cut between records, also where quoted
-/// fields hold line ends. The types are those that fit a sample from the start of every
-/// piece; where a later value does not fit, actions fail with an error that names it.
-XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context,
-                                              const Paths& paths,
-                                              const CsvOptions& options = {});
+/// fields hold line ends, which files are read through for. The types are those that fit
+/// a sample from the start of every piece; where a later value does not fit, they are
+/// widened when an action meets it. `stop` ends the looking at files.
+XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(
+    std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
+    const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
 /// Read JSON lines. The columns are the keys found in a sample from the start of every
 /// piece; an object with another key, or a value that does not fit, is an error.

@@ -24,18 +24,30 @@ size_t FindByte(std::string_view text, char byte, size_t from, size_t to) {
 }  // namespace
 
 RecordBoundaries::RecordBoundaries(char sep, char quotechar, int64_t begin,
-                                   std::vector<int64_t> targets)
+                                   std::vector<int64_t> targets, Before before)
     : sep_(sep),
       quotechar_(quotechar),
       skip_quotes_(CsvQuoteSkipper(BestCsvTarget())),
       targets_(std::move(targets)),
-      position_(begin) {}
+      position_(begin),
+      in_quotes_(before.in_quotes),
+      previous_(before.previous) {}
+
+size_t RecordBoundaries::NextTarget() const {
+  size_t next = next_target_;
+  while (next < targets_.size() && !starts_.empty() && targets_[next] <= starts_.back()) {
+    ++next;
+  }
+  return next;
+}
+
+bool RecordBoundaries::Agrees(const RecordBoundaries& other) const {
+  return in_quotes_ == other.in_quotes_ && after_quote_ == other.after_quote_ &&
+         NextTarget() == other.NextTarget();
+}
 
 int64_t RecordBoundaries::DistanceToTarget() {
-  while (next_target_ < targets_.size() && !starts_.empty() &&
-         targets_[next_target_] <= starts_.back()) {
-    ++next_target_;
-  }
+  next_target_ = NextTarget();
   if (next_target_ == targets_.size()) return std::numeric_limits<int64_t>::max();
   // A record that starts at the target has its line feed just before it.
   return std::max<int64_t>(targets_[next_target_] - 1 - position_, 0);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arrow/io/interfaces.h>
@@ -13,15 +14,24 @@
 
 namespace xshards::io {
 
-/// Finds where CSV records start, given the text from the start of a record on. A record
-/// ends at a line feed that is not in quotes; a quote opens a field only at its start, so
-/// that stray quotes (5" pipe) do no harm. Follows quotes 64 bytes at a time and looks
-/// for line feeds only behind the targets, so it runs at nearly the speed of memory.
+/// Finds where CSV records start. A record ends at a line feed that is not in quotes; a
+/// quote opens a field only at its start, so that stray quotes (5" pipe) do no harm.
+/// Follows quotes 64 bytes at a time and looks for line feeds only behind the targets, so
+/// it runs at nearly the speed of memory.
 class RecordBoundaries {
  public:
+  /// What comes before the first byte fed.
+  struct Before {
+    bool in_quotes = false;
+    char previous = '\n';  // the byte before
+  };
   /// `begin` is the position of the first byte fed; `targets`, ascending, are the
   /// positions at or behind which record starts are wanted.
-  RecordBoundaries(char sep, char quotechar, int64_t begin, std::vector<int64_t> targets);
+  RecordBoundaries(char sep, char quotechar, int64_t begin, std::vector<int64_t> targets,
+                   Before before);
+  /// The same from the start of a record on.
+  RecordBoundaries(char sep, char quotechar, int64_t begin, std::vector<int64_t> targets)
+      : RecordBoundaries(sep, quotechar, begin, std::move(targets), Before{}) {}
 
   /// Take the next bytes.
   void Feed(std::string_view chunk);
@@ -33,11 +43,16 @@ class RecordBoundaries {
   const std::vector<int64_t>& starts() const { return starts_; }
   /// Whether the text so far ends inside quotes, and where these were opened.
   bool in_quotes() const { return in_quotes_ && !after_quote_; }
+  /// Whether another, with the same targets and fed the same bytes, will find the same
+  /// in all that follows.
+  bool Agrees(const RecordBoundaries& other) const;
   int64_t opened_at() const { return opened_at_; }
 
  private:
   // How far the next target is from the bytes that come next.
   int64_t DistanceToTarget();
+  // The first target that has no record start yet.
+  size_t NextTarget() const;
   // Take bytes before the next target, a multiple of 64.
   void Skip(std::string_view chunk);
   // Note the record starts in [from, to) of a chunk; all of it is outside quotes.
@@ -50,9 +65,9 @@ class RecordBoundaries {
   size_t next_target_ = 0;
   std::vector<int64_t> starts_;
   int64_t position_;  // of the start of the chunk
-  bool in_quotes_ = false;
+  bool in_quotes_;
   bool after_quote_ = false;  // the chunk before ended in a quote that may close
-  char previous_ = '\n';      // the last byte of the chunk before
+  char previous_;             // the last byte of the chunk before
   int64_t opened_at_ = 0;
 };
 

@@ -14,9 +14,6 @@
 namespace xshards::io {
 namespace {
 
-// The parser below keeps offsets in 31 bits.
-constexpr int64_t kMaxBlockBytes = 1LL << 30;
-
 // The path without the query of a URI.
 std::string_view BarePath(std::string_view path) {
   return IsUri(path) ? path.substr(0, path.find('?')) : path;
@@ -62,6 +59,7 @@ arrow::Result<TextInput> TextInput::Open(const std::string& path,
     ARROW_ASSIGN_OR_RAISE(input.bytes, arrow::io::RandomAccessFile::GetStream(
                                            std::move(file), begin, end - begin));
     input.text = input.bytes;
+    input.num_bytes = end - begin;
     return input;
   }
   input.bytes = file;
@@ -87,14 +85,19 @@ arrow::Result<TextInput> TextInput::Open(const std::string& path,
   return input;
 }
 
-TextBlocks::TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool)
-    : input_(std::move(input)), block_bytes_(block_bytes), pool_(pool) {}
+TextBlocks::TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool,
+                       int64_t max_block_bytes)
+    : input_(std::move(input)),
+      block_bytes_(block_bytes),
+      max_block_bytes_(max_block_bytes),
+      pool_(pool) {}
 
 arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   const int64_t left = current_ == nullptr ? 0 : current_->size() - consumed_;
   if (current_ != nullptr && consumed_ == 0) block_bytes_ *= 2;
-  if (left + block_bytes_ > kMaxBlockBytes) {
-    return arrow::Status::Invalid("Expected records of less than 1 GB; the one at byte ",
+  if (left + block_bytes_ > max_block_bytes_) {
+    return arrow::Status::Invalid("Expected records of less than ",
+                                  max_block_bytes_ >> 30, " GB; the one at byte ",
                                   position(), " is longer, or its quotes do not match");
   }
   const int64_t size = left + block_bytes_;
@@ -121,6 +124,11 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   }
   position_ += consumed_;
   consumed_ = 0;
+  if (is_last && position_ + filled < input_.num_bytes.value_or(0)) {
+    return arrow::Status::IOError("Expected ", *input_.num_bytes, " bytes, got ",
+                                  position_ + filled,
+                                  ": the file has become shorter since it was opened");
+  }
   std::memset(data + filled, 0, kTextPadding);
   current_ = arrow::SliceMutableBuffer(next, kTextPadding, filled);
   spare_ = std::exchange(memory_, std::move(next));

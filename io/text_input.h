@@ -33,6 +33,8 @@ bool IsSequential(const std::string& path, const TextFormat& format);
 struct TextInput {
   std::shared_ptr<arrow::io::InputStream> text;
   std::shared_ptr<arrow::io::InputStream> bytes;  // below `text`; Tell() is bytes read
+  /// How much text there must be, where that is known: a file may shrink.
+  std::optional<int64_t> num_bytes{};
 
   /// Open at `begin`, ending at `end` (ignored for sequential files, which run to their
   /// end). NotImplemented names a compression there is no codec for.
@@ -42,13 +44,15 @@ struct TextInput {
 };
 
 inline constexpr int64_t kTextPadding = 64;
+inline constexpr int64_t kMaxBlockBytes = 1LL << 30;
 
 /// Cuts a stream into blocks: what the last block left over, followed by new bytes.
 /// Memory is bounded by the block size, or by twice the longest record.
 class TextBlocks {
  public:
   /// `block_bytes` is how much is read at a time.
-  TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool);
+  TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool,
+             int64_t max_block_bytes = kMaxBlockBytes);
 
   struct Block {
     std::shared_ptr<arrow::Buffer> buffer;
@@ -59,7 +63,8 @@ class TextBlocks {
   };
 
   /// The next block. Where nothing of the last one was consumed it grows. May be empty
-  /// when it is the last. Invalid where a record is longer than a gigabyte. There are
+  /// when it is the last. Invalid where a record is longer than `max_block_bytes`;
+  /// IOError where the text ends too early, for the file has become shorter. There are
   /// kTextPadding bytes in front of a block and behind it that may be read. Its memory is
   /// used again for the block after the next one, unless someone holds it.
   arrow::Result<Block> Next();
@@ -74,6 +79,7 @@ class TextBlocks {
  private:
   TextInput input_;
   int64_t block_bytes_;
+  int64_t max_block_bytes_;
   arrow::MemoryPool* pool_;
   std::shared_ptr<arrow::Buffer> current_;
   std::shared_ptr<arrow::Buffer> memory_;  // what current_ is a part of

@@ -7,24 +7,14 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
-#include "io/csv_options.h"
 #include "io/file_listing.h"
 #include "xshards/plan.h"
 
 namespace xshards::io {
 
-/// Cut a CSV file into pieces of about `target_bytes` that start and end between records;
-/// at least one, which may be empty. Reads the whole file where there may be quotes,
-/// since only the quotes before a line end tell whether it ends a record. One piece where
-/// that is not possible: compressed files, comments, escape characters. Invalid names the
-/// line of a quote that is never closed.
-arrow::Result<std::vector<Split>> PlanCsvSplits(const InputFile& file, int64_t data_begin,
-                                                int64_t target_bytes,
-                                                const CsvOptions& options,
-                                                arrow::MemoryPool* pool);
-
-/// The same for text where every line end ends a record, such as JSON lines; reads only
-/// around the cuts.
+/// Cut a file into pieces of about `target_bytes` that start and end between lines, at
+/// least one, which may be empty: for text where every line end ends a record, such as
+/// JSON lines. Reads only around the cuts.
 arrow::Result<std::vector<Split>> PlanLineSplits(const InputFile& file,
                                                  int64_t target_bytes,
                                                  arrow::MemoryPool* pool);

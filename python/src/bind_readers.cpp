@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -65,10 +66,18 @@ template <typename Read, typename Options>
 void Bind(py::module_& module, const char* name, Read read, Options to_options) {
   module.def(name, [=](const std::shared_ptr<Context>& context,
                        std::vector<std::string> paths, const py::dict& options) {
-    return RunAction(*context, py::none(),
-                     [&, converted = to_options(options)](const arrow::StopToken&) {
-                       return read(context, io::Paths(std::move(paths)), converted);
-                     });
+    return RunAction(
+        *context, py::none(),
+        [&, converted = to_options(options)](const arrow::StopToken& stop) {
+          const io::Paths given(std::move(paths));
+          // CSV files are read through to cut them, which can be stopped.
+          if constexpr (std::is_invocable_v<Read, std::shared_ptr<Context>, io::Paths,
+                                            decltype(converted), arrow::StopToken>) {
+            return read(context, given, converted, stop);
+          } else {
+            return read(context, given, converted);
+          }
+        });
   });
 }
 

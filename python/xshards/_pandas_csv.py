@@ -138,7 +138,8 @@ def _files_below(folder: Path) -> list[str]:
     return sorted(
         str(file)
         for file in folder.rglob("*")
-        if file.is_file()
+        # A link to nothing is left to pandas, which says so.
+        if (file.is_file() or (file.is_symlink() and not file.exists()))
         and not any(p.startswith((".", "_")) for p in file.relative_to(folder).parts)
     )
 

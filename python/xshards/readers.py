@@ -97,7 +97,8 @@ def read_csv(
         What is between fields: one character; or several*, or a regular expression*.
     header : {"infer", 0, None}
         Whether a line of column names comes first: yes, unless `names` are given.
-        Other numbers*.
+        Other numbers*. Where the first row has more fields than there are names, its
+        first fields are the index.
     names : list of str, optional
         The columns' names.
     index_col : optional
@@ -457,7 +458,7 @@ def _types(dtype: object, read: Callable[[], XShards]) -> dict[str, str]:
     if dtype is None:
         return {}
     if not isinstance(dtype, Mapping):
-        return dict.fromkeys(read().schema.names, _type_name(dtype))
+        return dict.fromkeys(read()._full_schema().names, _type_name(dtype))
     return {str(name): _type_name(wanted) for name, wanted in dtype.items()}
 
 

@@ -244,6 +244,29 @@ TEST_F(CsvReader, NamesColumnsAsPandasDoes) {
   EXPECT_EQ(Text(*replaced, "a"), "[1]");
 }
 
+TEST_F(CsvReader, TakesFieldsInFrontOfTheNamedOnesForAnIndex) {
+  const auto table = Read("a,b\n9,x,1,2\n8,y,3\n");
+  EXPECT_THAT(table->ColumnNames(),
+              ElementsAre("a", "b", "__index_level_0__", "__index_level_1__"));
+  EXPECT_EQ(Text(*table, "a"), "[1,3]");
+  EXPECT_EQ(Text(*table, "b"), "[2,null]");
+  EXPECT_EQ(Text(*table, "__index_level_0__"), "[9,8]");
+  EXPECT_EQ(Text(*table, "__index_level_1__"), "[x,y]");
+  ASSERT_OK_AND_ASSIGN(const auto mark, table->field(3)->metadata()->Get("pandas.index"));
+  EXPECT_EQ(mark, "[1, null]");
+  EXPECT_EQ(table->field(1)->metadata(), nullptr);
+  EXPECT_FAILS(Invalid, "Expected 3 fields", Error("a,b\n9,1,2\n8,3,4,5\n"));
+  EXPECT_FAILS(Invalid, "Expected 2 fields", Error("a,b\n9,1\n8,3,4\n"));
+  const auto named = Read("9,1,2\n", {.names = {"a", "b"}});
+  EXPECT_EQ(Text(*named, "b"), "[2]");
+  EXPECT_EQ(Text(*named, "__index_level_0__"), "[9]");
+  // Some columns still have the index; all that are named leave out what follows them.
+  EXPECT_THAT(Read("a,b\n9,1,2\n", {.usecols = {{"b"}}})->ColumnNames(),
+              ElementsAre("b", "__index_level_0__"));
+  EXPECT_EQ(Text(*Read("a,b\n9,1,2\n", {.usecols = {{"a", "b"}}}), "a"), "[9]");
+  CheckEverySplit("a,b\n9,\"x\n\",1\n8,y,3\n\n7,,\n");
+}
+
 TEST_F(CsvReader, ReadsAHeaderLongerThanABlock) {
   std::string names;
   std::string values;
@@ -437,9 +460,12 @@ TEST_F(CsvReader, TellsWhereAValueDoesNotFit) {
 }
 
 TEST_F(CsvReader, RefusesAQuoteThatIsNeverClosed) {
-  const auto error = Error("a,b\n1,2\n3,\"4\n5,6\n");
-  EXPECT_FAILS(Invalid, "line 3", error);
-  EXPECT_FAILS(Invalid, "test.csv", error);
+  for (const int num_partitions : {1, 3}) {
+    const auto error = Error("a,b\n1,2\n3,\"4\n5,6\n7,8\n9,10\n11,12\n",
+                             {.split = {.num_partitions = num_partitions}});
+    EXPECT_FAILS(Invalid, "line 3", error);
+    EXPECT_FAILS(Invalid, "test.csv", error);
+  }
 }
 
 TEST_F(CsvReader, RefusesTextThatIsNotUtf8) {

@@ -136,6 +136,10 @@ def _shape(
 ) -> SparkXShards:
     """Read what is wanted, with the names, types and index that are wanted."""
     first = read(**options)
+    if not all(isinstance(label, str) for label in first.columns):
+        # Without a header pandas numbers the columns; to Spark all names are text.
+        options = {**options, "names": [str(label) for label in first.columns]}
+        first = read(**options)
     plan = columns.plan(first.columns)
     types = {
         old: plan.types[new] for old, new in plan.names.items() if new in plan.types

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever pandas writes, read_csv gives back what pandas.read_csv gives back."""
+
+import csv
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from frames import assert_same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xshards as xs
+
+texts = st.text(st.sampled_from("ab1 ,;\t|\"'\n\r#\\é日\0"), max_size=5)
+CELLS = {
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "uint64": st.integers(2**63, 2**64 - 1),
+    "float64": st.floats(allow_nan=True, allow_infinity=True),
+    "bool": st.booleans(),
+    "str": texts | st.sampled_from(["NA", "x", "None", "1", "True", "-"]),
+    "Int64": st.integers(-3, 3) | st.none(),
+    "object": st.sampled_from([True, 1, "x", 2.5, None, "2024-01-31"]),
+}
+
+
+@st.composite
+def tables(draw):
+    rows = draw(st.integers(0, 12))
+    columns = {}
+    for number in range(draw(st.integers(1, 4))):
+        dtype = draw(st.sampled_from(sorted(CELLS)))
+        cells = draw(st.lists(CELLS[dtype], min_size=rows, max_size=rows))
+        name = draw(st.sampled_from(["a", "b", "", "é x", 'q"', "n,m"]))
+        columns[number] = (name, pd.Series(cells, dtype=dtype))
+    frame = pd.DataFrame({number: column for number, (_, column) in columns.items()})
+    frame.columns = [name for name, _ in columns.values()]
+    return frame
+
+
+@st.composite
+def dialects(draw):
+    """Draw options to write with, and those to read the same file with."""
+    write = {
+        "sep": draw(st.sampled_from([",", ";", "\t", "|"])),
+        "quotechar": draw(st.sampled_from(['"', "'"])),
+        "quoting": draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+        "lineterminator": draw(st.sampled_from(["\n", "\r\n"])),
+        "na_rep": draw(st.sampled_from(["", "NA", "-"])),
+        "header": draw(st.booleans()),
+        # A header without the index's name makes the first column the index.
+        "index": draw(st.booleans()),
+        "index_label": draw(st.sampled_from([None, False, "key"])),
+    }
+    read = {name: write[name] for name in ("sep", "quotechar")}
+    if not write["header"]:
+        read["header"] = None
+    if draw(st.booleans()):
+        write |= {"doublequote": False, "escapechar": "\\"}
+        read["escapechar"] = "\\"
+    if draw(st.booleans()):
+        read["na_values"] = draw(st.sampled_from(["-", ["x", "-"], "1"]))
+    if draw(st.booleans()):
+        read["nrows"] = draw(st.integers(1, 14))
+    if draw(st.integers(0, 3)) == 0:
+        read["dtype"] = "str"
+    return write, read
+
+
+def read_by_pandas(path, options):
+    # In one piece, or columns would have a type for each piece of the file.
+    return pd.read_csv(path, low_memory=False, **options)
+
+
+@settings(max_examples=300)
+@given(tables(), dialects(), st.integers(0, 15), st.integers(1, 6), st.integers(1, 60))
+def test_comes_back_as_pandas_reads_it(
+    frame, dialect, used, num_partitions, block_size
+):
+    write, read = dialect
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.csv")
+        frame.to_csv(path, **write)
+        try:
+            expected = read_by_pandas(path, read)
+        except (pd.errors.EmptyDataError, pd.errors.ParserError):
+            with pytest.raises(ValueError, match=r"No columns|Expected"):
+                xs.read_csv(path, **read).to_pandas()
+            return
+        wanted = [name for i, name in enumerate(expected.columns) if used >> i & 1]
+        if wanted and write["header"]:
+            read = read | {"usecols": wanted}
+            expected = read_by_pandas(path, read)
+        for cut in (
+            {"num_partitions": num_partitions},
+            {"block_size": block_size},
+            {"block_size": 1},
+        ):
+            ours = xs.read_csv(path, **read, **cut).to_pandas()
+            assert_same(ours, expected)
