@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "io/json_shape.h"
 #include "io/output_file.h"
 #include "io/type_names.h"
 #include "xshards/conform.h"
@@ -11,10 +12,16 @@ namespace xshards::io {
 namespace {
 
 // The schema as people see it: dictionaries replaced by their values, and without the
-// notes in metadata that only the process that made them may read.
-std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema) {
+// notes in metadata that only the process that made them may read. JSON files hold the
+// values of JSON text, not the text.
+std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema,
+                                           const std::string& format) {
   arrow::FieldVector fields;
   for (const auto& field : schema.fields()) {
+    if (format == "json" && IsJsonText(*field)) {
+      fields.push_back(JsonTextField(field->name()));
+      continue;
+    }
     const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
     fields.push_back(arrow::field(
         field->name(), is_dictionary ? EngineType(field->type()) : field->type(),
@@ -33,7 +40,7 @@ arrow::Status WriteAll(const OpenWriter& open, const SinkSpec& spec, BatchStream
     return arrow::Status::Invalid("Expected a table to write as ", spec.format,
                                   ", got a partition without columns");
   }
-  schema = PlainSchema(*schema);
+  schema = PlainSchema(*schema, spec.format);
   ARROW_ASSIGN_OR_RAISE(const auto writer,
                         open(schema, file, spec.options, context.pool));
   int64_t num_rows = 0;

@@ -1,140 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/json_block.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <arrow/array/array_nested.h>
-#include <arrow/chunked_array.h>
-#include <arrow/json/chunked_builder.h>
-#include <arrow/json/converter.h>
-#include <arrow/json/options.h>
-#include <arrow/json/parser.h>
-#include <arrow/util/task_group.h>
+#include <arrow/array/util.h>
+#include <arrow/compute/cast.h>
 
-#include "io/quoted_names.h"
-#include "io/text_input.h"
+#include "io/json_record_text.h"
+#include "xshards/guessed_types.h"
 
 namespace xshards::io {
 namespace {
 
-arrow::json::UnexpectedFieldBehavior ToArrow(UnknownKeys unknown) {
-  switch (unknown) {
-    case UnknownKeys::kError:
-      return arrow::json::UnexpectedFieldBehavior::Error;
-    case UnknownKeys::kIgnore:
-      return arrow::json::UnexpectedFieldBehavior::Ignore;
-    case UnknownKeys::kInfer:
-      break;
-  }
-  return arrow::json::UnexpectedFieldBehavior::InferType;
-}
-
-// The ends of the lines of a text, each behind its line feed.
-std::vector<int64_t> LineEnds(std::string_view text) {
-  std::vector<int64_t> ends;
-  for (size_t at = 0; at < text.size();) {
-    const size_t line_feed = text.find('\n', at);
-    at = line_feed == std::string_view::npos ? text.size() : line_feed + 1;
-    ends.push_back(static_cast<int64_t>(at));
-  }
-  return ends;
-}
-
-std::string Shorten(std::string_view text) {
-  constexpr size_t kShown = 200;
-  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  if (text.size() <= kShown) return std::string(text);
-  return std::string(text.substr(0, kShown)) + "...";
-}
-
-// What is wrong with one line: the column that does not convert, or the unknown key.
-std::string Reason(const std::shared_ptr<arrow::Buffer>& line,
-                   const arrow::Schema& schema, const arrow::Status& status,
-                   arrow::MemoryPool* pool) {
-  for (const auto& field : schema.fields()) {
-    const auto alone = arrow::schema({field});
-    const auto parsed = ParseJson(line, alone, UnknownKeys::kIgnore, pool);
-    if (parsed.ok() || ParseJson(line, arrow::schema({}), UnknownKeys::kIgnore, pool)
-                           .status()
-                           .IsInvalid()) {
-      continue;
-    }
-    return "Expected " + field->type()->ToString() + " for key '" + field->name() +
-           "' (" + parsed.status().message() +
-           "); types are inferred from samples of the files, pass dtype={'" +
-           field->name() + "': ...} with a wider type";
-  }
-  const auto inferred = ParseJson(line, nullptr, UnknownKeys::kInfer, pool);
-  if (!inferred.ok()) return "Expected one JSON object: " + inferred.status().message();
-  std::vector<std::string> extra;
-  for (const auto& name : (*inferred)->schema()->field_names()) {
-    if (schema.GetFieldIndex(name) < 0) extra.push_back(name);
-  }
-  if (!extra.empty()) {
-    return "Expected only keys seen in samples of the files, got " + QuotedNames(extra) +
-           "; to read them pass dtype={'" + extra[0] + "': ...} with their types";
-  }
-  return status.message() + " (expected " + schema.ToString() + ")";
+arrow::Result<std::shared_ptr<arrow::Array>> CastTo(
+    const std::shared_ptr<arrow::Array>& text, const arrow::Field& field,
+    arrow::MemoryPool* pool) {
+  arrow::compute::ExecContext context(pool, nullptr);
+  auto cast = arrow::compute::Cast(*text, field.type(),
+                                   arrow::compute::CastOptions::Safe(), &context);
+  if (cast.ok()) return cast;
+  return cast.status().WithMessage("Expected ", field.type()->ToString(), " for key '",
+                                   field.name(),
+                                   "' as dtype says: ", cast.status().message());
 }
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ParseJson(
-    const std::shared_ptr<arrow::Buffer>& lines,
-    const std::shared_ptr<arrow::Schema>& schema, UnknownKeys unknown,
-    arrow::MemoryPool* pool) {
-  arrow::json::ParseOptions options;
-  options.explicit_schema = schema;
-  options.unexpected_field_behavior = ToArrow(unknown);
-  std::unique_ptr<arrow::json::BlockParser> parser;
-  ARROW_RETURN_NOT_OK(arrow::json::BlockParser::Make(pool, options, &parser));
-  ARROW_RETURN_NOT_OK(parser->ReserveScalarStorage(lines->size()));
-  ARROW_RETURN_NOT_OK(parser->Parse(lines));
-  std::shared_ptr<arrow::Array> parsed;
-  ARROW_RETURN_NOT_OK(parser->Finish(&parsed));
-
-  const auto type =
-      arrow::struct_(schema == nullptr ? arrow::FieldVector{} : schema->fields());
-  std::shared_ptr<arrow::json::ChunkedArrayBuilder> builder;
-  ARROW_RETURN_NOT_OK(arrow::json::MakeChunkedArrayBuilder(
-      arrow::internal::TaskGroup::MakeSerial(), pool,
-      unknown == UnknownKeys::kInfer ? arrow::json::GetPromotionGraph() : nullptr, type,
-      &builder));
-  builder->Insert(0, arrow::field("", parsed->type()), parsed);
-  std::shared_ptr<arrow::ChunkedArray> converted;
-  ARROW_RETURN_NOT_OK(builder->Finish(&converted));
-  const auto& rows = static_cast<const arrow::StructArray&>(*converted->chunk(0));
-  return arrow::RecordBatch::Make(arrow::schema(converted->type()->fields()),
-                                  rows.length(), rows.fields());
+JsonRecords::JsonRecords(JsonRecordFormat format, arrow::MemoryPool* pool)
+    : format_(std::move(format)), pool_(pool), loop_(RecordLoopFor(format_.target)) {
+  state_.is_array = format_.layout == JsonLayout::kArray;
 }
 
-arrow::Status ExplainJson(const JsonFailure& failure, const arrow::Status& status,
-                          arrow::MemoryPool* pool) {
-  const std::string_view text(*failure.lines);
-  const auto ends = LineEnds(text);
-  if (ends.empty()) return status;
-  const auto fails = [&](size_t num_lines) {
-    const auto prefix = arrow::SliceBuffer(failure.lines, 0, ends[num_lines - 1]);
-    return !ParseJson(prefix, failure.schema, failure.unknown, pool).ok();
-  };
-  // The first line whose inclusion makes it fail, by bisection.
-  size_t good = 0;
-  size_t bad = ends.size();
-  while (good + 1 < bad) {
-    const size_t middle = good + (bad - good) / 2;
-    (fails(middle) ? bad : good) = middle;
+arrow::Result<std::unique_ptr<JsonRecords>> JsonRecords::Make(JsonRecordFormat format,
+                                                              arrow::MemoryPool* pool) {
+  std::unique_ptr<JsonRecords> made(new JsonRecords(std::move(format), pool));
+  const auto& wanted = made->format_.wanted->fields();
+  const auto& known = made->format_.known->fields();
+  // A key that the schema does not know matters where all of a record is wanted.
+  ARROW_ASSIGN_OR_RAISE(made->columns_,
+                        MakeJsonObject({.wanted = wanted,
+                                        .known = known,
+                                        .settled = made->format_.settled,
+                                        .guessed = made->format_.guessed,
+                                        .is_closed = wanted.size() == known.size()},
+                                       pool));
+  made->state_.record = made->columns_.get();
+  return made;
+}
+
+arrow::Status JsonRecords::OpenArray(const JsonInput::Block& block, const char** begin) {
+  if (block.position != 0) {
+    state_.place = JsonArrayPlace::kAfterComma;  // cut before a record
+    return arrow::Status::OK();
   }
-  const int64_t begin = good == 0 ? 0 : ends[good - 1];
-  const auto line = arrow::SliceBuffer(failure.lines, begin, ends[good] - begin);
-  const auto schema = failure.schema == nullptr ? arrow::schema({}) : failure.schema;
-  std::string place = "'" + failure.path + "'";
-  const auto number = LineNumber(failure.path, {}, failure.position + begin, pool);
-  if (number.ok()) place += ", line " + std::to_string(*number);
-  return arrow::Status::Invalid("Could not read ", place, ": ",
-                                Reason(line, *schema, status, pool),
-                                ". The line: ", Shorten(std::string_view(*line)));
+  const char* const p = SkipJsonBlanks(*begin, true);
+  if (*p != '[') {
+    return NotJson(format_.path, block, *begin,
+                   {.at = p, .expected = "an array of objects"}, pool_);
+  }
+  *begin = p + 1;
+  return arrow::Status::OK();
+}
+
+arrow::Result<int64_t> JsonRecords::Append(const JsonInput::Block& block) {
+  const char* begin = block.text;
+  const char* const end = begin + block.size;
+  if (!state_.is_array) {
+    if (!IsUtf8(begin, end)) {
+      ARROW_RETURN_NOT_OK(AppendLines(block));
+      return block.size;
+    }
+    return AppendText(block, begin, end);
+  }
+  const char* const checked = block.is_last ? end : WholeCharactersEnd(begin, end);
+  if (!IsUtf8(begin, checked)) {
+    return arrow::Status::Invalid("Could not read '", format_.path,
+                                  "': Expected UTF-8 in the block at byte ",
+                                  block.position);
+  }
+  if (state_.record_begin == nullptr) {
+    // There may be no more than a part of a byte order mark, or blanks.
+    const bool is_short = block.size < 4 || SkipJsonBlanks(begin, true) >= end;
+    if (is_short && !block.is_last) return 0;
+    ARROW_RETURN_NOT_OK(OpenArray(block, &begin));
+  }
+  ARROW_ASSIGN_OR_RAISE(const int64_t used, AppendText(block, begin, end));
+  if (!block.is_last) return used;
+  // A piece of the array ends before a record of the next piece.
+  const auto place =
+      format_.is_final ? JsonArrayPlace::kEnd : JsonArrayPlace::kAfterComma;
+  if (state_.place != place) {
+    return NotJson(format_.path, block, end, {.at = end, .expected = "',' or ']'"},
+                   pool_);
+  }
+  return used;
+}
+
+arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
+                                               const char* begin, const char* end) {
+  while (loop_(state_, begin, end) == nullptr) {
+    if (state_.stop == JsonStop::kNoMemory) {
+      return arrow::Status::OutOfMemory("Could not hold the columns of '", format_.path,
+                                        "'");
+    }
+    // What comes first is a value that does not fit, but is the rest JSON?
+    if (state_.stop == JsonStop::kMisfit &&
+        SkipJsonRecord(state_.record_begin, end, format_.layout, &state_.fault) ==
+            nullptr) {
+      state_.stop = JsonStop::kFault;
+    }
+    if (state_.is_array) {
+      const bool is_cut = !block.is_last && state_.stop == JsonStop::kFault &&
+                          end - state_.fault.at <= kLongestJsonToken;
+      if (is_cut) return state_.record_begin - block.text;
+      return Explain(block, end);
+    }
+    if (state_.stop == JsonStop::kMisfit || format_.on_bad_lines == BadLines::kError) {
+      return Explain(block, end);
+    }
+    begin = JsonLineEnd(state_.record_begin, end);
+  }
+  return end - block.text;
+}
+
+// Line by line, as some are not UTF-8.
+arrow::Status JsonRecords::AppendLines(const JsonInput::Block& block) {
+  const char* const end = block.text + block.size;
+  for (const char* line = block.text; line < end;) {
+    const char* const line_end = JsonLineEnd(line, end);
+    if (IsUtf8(line, line_end)) {
+      ARROW_RETURN_NOT_OK(AppendText(block, line, line_end).status());
+    } else if (format_.on_bad_lines == BadLines::kError) {
+      return arrow::Status::Invalid(
+          "Could not read ",
+          JsonPlace(format_.path, block.position + (line - block.text), pool_),
+          ": Expected UTF-8");
+    }
+    line = line_end;
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status JsonRecords::Explain(const JsonInput::Block& block, const char* end) const {
+  if (state_.stop == JsonStop::kMisfit) return ExplainMisfit(block, end);
+  return NotJson(format_.path, block, state_.record_begin, state_.fault, pool_);
+}
+
+arrow::Status JsonRecords::ExplainMisfit(const JsonInput::Block& block,
+                                         const char* end) const {
+  const int32_t key = columns_->failed_key;
+  const bool is_new = key == 0;
+  const auto& name = is_new ? state_.scratch : format_.wanted->field(key - 1)->name();
+  const auto& settled = format_.settled;
+  const bool is_asked = std::find(settled.begin(), settled.end(), name) != settled.end();
+  if (format_.guessed && !is_asked) return xshards::Misfit(format_.path, name);
+  const char* const record = state_.record_begin;
+  JsonFault ignored;
+  const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);
+  const auto type =
+      is_new ? "no such key" : format_.wanted->field(key - 1)->type()->ToString();
+  return arrow::Status::Invalid(
+      "Could not read ",
+      JsonPlace(format_.path, block.position + (record - block.text), pool_),
+      ": Expected ", type, " for key '", name,
+      is_asked ? "' as dtype asks"
+               : "' as when the types were found; did the file change?",
+      ". The record: ",
+      ShortenJson(std::string_view(record, static_cast<size_t>(record_end - record))));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> JsonRecords::Finish() {
+  const int64_t num_rows = std::exchange(state_.num_rows, 0);
+  ARROW_ASSIGN_OR_RAISE(auto data, FinishColumns(columns_.get()));
+  arrow::ArrayVector arrays;
+  for (size_t i = 0; i < data.size(); ++i) {
+    const auto& field = *format_.wanted->field(static_cast<int>(i));
+    auto array = arrow::MakeArray(data[i]);
+    if (!array->type()->Equals(*field.type())) {
+      ARROW_ASSIGN_OR_RAISE(array, CastTo(array, field, pool_));
+    }
+    arrays.push_back(std::move(array));
+  }
+  return arrow::RecordBatch::Make(format_.wanted, num_rows, std::move(arrays));
 }
 
 }  // namespace xshards::io

@@ -4,36 +4,63 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include <arrow/buffer.h>
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
 
+#include "io/json_input.h"
+#include "io/json_options.h"
+#include "io/json_record_loop.h"
+
 namespace xshards::io {
 
-/// What to do with a key that the schema does not have.
-enum class UnknownKeys : uint8_t { kError, kIgnore, kInfer };
-
-/// Convert whole lines of JSON, on the calling thread. Keys of the schema that an object
-/// lacks are missing values. `schema` nullptr means that nothing is known.
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ParseJson(
-    const std::shared_ptr<arrow::Buffer>& lines,
-    const std::shared_ptr<arrow::Schema>& schema, UnknownKeys unknown,
-    arrow::MemoryPool* pool);
-
-/// Lines that did not parse, and where they come from.
-struct JsonFailure {
-  std::shared_ptr<arrow::Buffer> lines;
-  std::shared_ptr<arrow::Schema> schema;
-  UnknownKeys unknown = UnknownKeys::kError;
-  std::string path;
-  int64_t position = 0;  // of `lines` in the file's text
+/// What a file's records are read as.
+struct JsonRecordFormat {
+  JsonLayout layout = JsonLayout::kLines;
+  BadLines on_bad_lines = BadLines::kError;
+  std::string path;  // for messages
+  /// The text ends where the file does, so that an array must be closed there.
+  bool is_final = true;
+  std::shared_ptr<arrow::Schema> wanted;
+  std::shared_ptr<arrow::Schema> known;  // all keys of the files
+  std::vector<std::string> settled;      // columns whose types the user gave
+  bool guessed = false;                  // the other types, and the keys
+  JsonTarget target = JsonTarget::kBaseline;
 };
 
-/// Say which line, key and value did not fit, and what to do about it.
-arrow::Status ExplainJson(const JsonFailure& failure, const arrow::Status& status,
-                          arrow::MemoryPool* pool);
+/// Collects the records of a split as columns.
+class JsonRecords {
+ public:
+  static arrow::Result<std::unique_ptr<JsonRecords>> Make(JsonRecordFormat format,
+                                                          arrow::MemoryPool* pool);
+
+  /// Append the records of a block; returns how much of it was used. Invalid names the
+  /// file, the line and what is wrong with it; xshards::Misfit() where that is a type or
+  /// a lacking key that was guessed.
+  arrow::Result<int64_t> Append(const JsonInput::Block& block);
+
+  int64_t num_rows() const { return state_.num_rows; }
+  /// Take the rows out.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
+
+ private:
+  JsonRecords(JsonRecordFormat format, arrow::MemoryPool* pool);
+
+  arrow::Result<int64_t> AppendText(const JsonInput::Block& block, const char* begin,
+                                    const char* end);
+  arrow::Status AppendLines(const JsonInput::Block& block);
+  arrow::Status OpenArray(const JsonInput::Block& block, const char** begin);
+  arrow::Status Explain(const JsonInput::Block& block, const char* end) const;
+  arrow::Status ExplainMisfit(const JsonInput::Block& block, const char* end) const;
+
+  JsonRecordFormat format_;
+  arrow::MemoryPool* pool_;
+  std::unique_ptr<JsonObject> columns_;
+  JsonRecordLoop loop_;
+  JsonState state_;
+};
 
 }  // namespace xshards::io

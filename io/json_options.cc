@@ -15,6 +15,8 @@ arrow::Status JsonOptions::Validate() const {
 
 OptionMap JsonOptions::ToMap() const {
   OptionMap map;
+  if (lines.has_value()) map["lines"] = *lines ? "true" : "false";
+  if (on_bad_lines == BadLines::kSkip) map["on_bad_lines"] = "skip";
   if (!dtype.empty()) map["dtype"] = EncodePairs(dtype);
   if (nrows.has_value()) map["nrows"] = std::to_string(*nrows);
   split.AddTo(&map);
@@ -23,6 +25,13 @@ OptionMap JsonOptions::ToMap() const {
 
 arrow::Result<JsonOptions> JsonOptions::FromMap(const OptionMap& map) {
   JsonOptions options;
+  ARROW_ASSIGN_OR_RAISE(options.lines, GetBool(map, "lines"));
+  const auto bad_lines = GetString(map, "on_bad_lines").value_or("error");
+  if (bad_lines != "error" && bad_lines != "skip") {
+    return arrow::Status::Invalid("on_bad_lines must be 'error' or 'skip', got '",
+                                  bad_lines, "'");
+  }
+  options.on_bad_lines = bad_lines == "skip" ? BadLines::kSkip : BadLines::kError;
   ARROW_ASSIGN_OR_RAISE(options.dtype, GetPairs(map, "dtype"));
   ARROW_ASSIGN_OR_RAISE(options.nrows, GetInt(map, "nrows"));
   ARROW_ASSIGN_OR_RAISE(options.split, SplitSize::FromMap(map));

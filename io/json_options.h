@@ -15,10 +15,17 @@
 
 namespace xshards::io {
 
-/// How to read JSON lines: one object a line, UTF-8.
+/// What to do with a line that is no record.
+enum class BadLines : uint8_t { kError, kSkip };
+
+/// How to read JSON records, UTF-8.
 struct XSHARDS_EXPORT JsonOptions {
+  /// One object a line; false: each file is an array of objects. Looked for in the files
+  /// by default.
+  std::optional<bool> lines{};
   /// Types by column name, see TypeFromName; other columns are inferred.
   std::map<std::string, std::string> dtype{};
+  BadLines on_bad_lines = BadLines::kError;
   std::optional<int64_t> nrows{};
   SplitSize split{};
 

@@ -1,100 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include "io/file_listing.h"
-#include "io/file_system.h"
-#include "io/json_block.h"
-#include "io/json_inference.h"
-#include "io/json_scan.h"
+#include "io/json_array_splits.h"
+#include "io/json_input.h"
+#include "io/json_shape.h"
+#include "io/json_types.h"
+#include "io/parallel_for.h"
 #include "io/readers.h"
-#include "io/text_input.h"
 #include "io/text_splits.h"
-#include "io/type_names.h"
 
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kSampleBytes = 256LL << 10;
+/// Plans the reading of JSON files.
+class JsonPlanner {
+ public:
+  JsonPlanner(const JsonOptions& options, int cores, arrow::MemoryPool* pool)
+      : options_(options), cores_(cores), pool_(pool) {}
 
-// Put columns in the order they appear in the lines; the parser puts those whose type is
-// given first.
-std::shared_ptr<arrow::Schema> InOrder(const std::shared_ptr<arrow::Buffer>& lines,
-                                       const std::shared_ptr<arrow::Schema>& schema,
-                                       arrow::MemoryPool* pool) {
-  const auto free = ParseJson(lines, nullptr, UnknownKeys::kInfer, pool);
-  if (!free.ok()) return schema;
-  arrow::FieldVector fields;
-  for (const auto& name : (*free)->schema()->field_names()) {
-    if (auto field = schema->GetFieldByName(name)) fields.push_back(std::move(field));
-  }
-  for (const auto& field : schema->fields()) {
-    if ((*free)->schema()->GetFieldIndex(field->name()) < 0) fields.push_back(field);
-  }
-  return arrow::schema(std::move(fields));
-}
-
-// The columns in the first lines of a split, in the order they appear.
-arrow::Result<std::shared_ptr<arrow::Schema>> SampleSchema(
-    const Split& split, const std::shared_ptr<arrow::Schema>& asked,
-    arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input,
-                        TextInput::Open(split.path, {}, split.begin, split.end, pool));
-  TextBlocks blocks(std::move(input), kSampleBytes, pool);
-  auto lines = NextLines(blocks);
-  if (!lines.ok()) return WithPath(lines.status(), "Could not read", split.path);
-  if (*lines == nullptr) return arrow::schema({});
-  const std::string_view text(**lines);
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (split.begin == 0 && first != std::string_view::npos && text[first] == '[') {
-    return arrow::Status::Invalid("Expected JSON lines, one object a line; '", split.path,
-                                  "' holds a JSON array");
-  }
-  auto batch = ParseJson(*lines, asked, UnknownKeys::kInfer, pool);
-  if (!batch.ok()) {
-    return ExplainJson({.lines = *lines,
-                        .schema = asked,
-                        .unknown = UnknownKeys::kInfer,
-                        .path = split.path,
-                        .position = split.begin},
-                       batch.status(), pool);
-  }
-  if (asked->num_fields() == 0) return (*batch)->schema();
-  return InOrder(*lines, (*batch)->schema(), pool);
-}
-
-arrow::Result<std::shared_ptr<arrow::Schema>> InferSchema(
-    const std::vector<Split>& splits, const JsonOptions& options,
-    arrow::MemoryPool* pool) {
-  arrow::FieldVector asked;
-  for (const auto& [name, type_name] : options.dtype) {
-    ARROW_ASSIGN_OR_RAISE(auto type, TypeFromName(type_name));
-    asked.push_back(arrow::field(name, std::move(type)));
-  }
-  auto asked_schema = arrow::schema(asked);
-  if (splits.size() == 1 && splits[0].begin == splits[0].end) return asked_schema;
-  auto schema = arrow::schema({});
-  for (const auto& split : splits) {
-    ARROW_ASSIGN_OR_RAISE(const auto sample, SampleSchema(split, asked_schema, pool));
-    arrow::FieldVector fields;
-    for (const auto& field : sample->fields()) {
-      const bool is_asked = options.dtype.contains(field->name());
-      fields.push_back(is_asked ? field : field->WithType(PlainJsonType(field->type())));
+  arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files) {
+    if (!options_.lines.has_value()) {
+      ARROW_ASSIGN_OR_RAISE(options_.lines, AreLines(files));
     }
-    auto widened = WidenJson(*schema, *arrow::schema(std::move(fields)));
-    if (!widened.ok()) {
-      return WithPath(widened.status(), "Could not unify the types of", split.path);
+    scan_.format = "json";
+    scan_.options = options_.ToMap();
+    ARROW_RETURN_NOT_OK(PlanSplits(files));
+    ARROW_ASSIGN_OR_RAISE(scan_.schema, GuessSchema());
+    // Also where dtype gives all types: there may be keys that no sample has.
+    scan_.guessed = true;
+    scan_.found = std::make_shared<SchemaCell>();
+    return std::move(scan_);
+  }
+
+ private:
+  // Whether files hold lines, as their first characters say.
+  arrow::Result<bool> AreLines(const std::vector<InputFile>& files) const {
+    std::optional<JsonLayout> layout;
+    for (const auto& file : files) {
+      if (file.size == 0) continue;
+      ARROW_ASSIGN_OR_RAISE(const auto found, FindJsonLayout(file.path, pool_));
+      if (found != layout.value_or(found)) {
+        return arrow::Status::Invalid(
+            "Expected either JSON lines or arrays of objects in all files; '", file.path,
+            "' differs from those before it");
+      }
+      layout = found;
     }
-    schema = widened.MoveValueUnsafe();
+    return layout.value_or(JsonLayout::kLines) == JsonLayout::kLines;
   }
-  arrow::FieldVector settled;
-  for (const auto& field : schema->fields()) {
-    settled.push_back(arrow::field(field->name(), SettleJsonType(field->type())));
+
+  arrow::Status PlanSplits(const std::vector<InputFile>& files) {
+    const int64_t total =
+        std::accumulate(files.begin(), files.end(), int64_t{0},
+                        [](int64_t sum, const InputFile& f) { return sum + f.size; });
+    const int64_t target_bytes = options_.split.TargetBytes(total, cores_);
+    // Arrays are read through for where their records start.
+    std::vector<std::vector<Split>> splits(files.size());
+    ARROW_RETURN_NOT_OK(ParallelFor(files.size(), cores_, [&](size_t i) {
+      auto cut = *options_.lines ? PlanLineSplits(files[i], target_bytes, pool_)
+                                 : PlanArraySplits(files[i], target_bytes, pool_);
+      return std::move(cut).Value(&splits[i]);
+    }));
+    for (auto& some : splits) {
+      std::move(some.begin(), some.end(), std::back_inserter(scan_.splits));
+    }
+    DropEmptySplits(&scan_.splits);
+    return arrow::Status::OK();
   }
-  return arrow::schema(std::move(settled));
-}
+
+  arrow::Result<std::shared_ptr<arrow::Schema>> GuessSchema() {
+    JsonShape shape = JsonShape::OfRecords();
+    if (options_.nrows.has_value()) {
+      ARROW_RETURN_NOT_OK(SampleFirstRows(&shape));
+      return JsonSchema(shape, options_);
+    }
+    std::vector<JsonShape> shapes;
+    for (size_t i = 0; i < scan_.splits.size(); ++i) {
+      shapes.push_back(JsonShape::OfRecords());
+    }
+    ARROW_RETURN_NOT_OK(ParallelFor(shapes.size(), cores_, [&](size_t i) {
+      return SampleJson(scan_.splits[i], options_, &shapes[i], pool_).status();
+    }));
+    for (const auto& some : shapes) shape.Merge(some);
+    return JsonSchema(shape, options_);
+  }
+
+  // Rows behind the first nrows are not read, so they have no say in the types.
+  arrow::Status SampleFirstRows(JsonShape* shape) {
+    JsonOptions options = options_;
+    for (size_t i = 0; i < scan_.splits.size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(const auto sample,
+                            SampleJson(scan_.splits[i], options, shape, pool_));
+      if (sample.num_records >= *options.nrows) scan_.splits.resize(i + 1);
+      if (sample.is_whole) *options.nrows -= sample.num_records;
+    }
+    return arrow::Status::OK();
+  }
+
+  JsonOptions options_;
+  const int cores_;
+  arrow::MemoryPool* const pool_;
+  ScanNode scan_;
+};
 
 }  // namespace
 
@@ -102,21 +113,8 @@ arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& p
                                 const JsonOptions& options) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
-  const int64_t total =
-      std::accumulate(files.begin(), files.end(), int64_t{0},
-                      [](int64_t sum, const InputFile& f) { return sum + f.size; });
-  const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
-  ScanNode scan;
-  scan.format = "json";
-  scan.options = options.ToMap();
-  for (const auto& file : files) {
-    ARROW_ASSIGN_OR_RAISE(auto splits,
-                          PlanLineSplits(file, target_bytes, context->memory_pool()));
-    std::move(splits.begin(), splits.end(), std::back_inserter(scan.splits));
-  }
-  DropEmptySplits(&scan.splits);
-  ARROW_ASSIGN_OR_RAISE(scan.schema,
-                        InferSchema(scan.splits, options, context->memory_pool()));
+  JsonPlanner planner(options, context->cores(), context->memory_pool());
+  ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
 }

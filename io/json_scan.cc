@@ -2,110 +2,109 @@
 #include "io/json_scan.h"
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "io/file_system.h"
 #include "io/json_block.h"
+#include "io/json_options.h"
 #include "io/scan_stream.h"
+#include "io/text_input.h"
 
 namespace xshards::io {
 namespace {
 
+// A block, and what is written to the columns meanwhile, stay in a core's cache.
+constexpr int64_t kBlockBytes = 256LL << 10;
+constexpr int64_t kRemoteBlockBytes = 4LL << 20;
+
 class JsonSplitStream final : public BatchStream {
  public:
-  JsonSplitStream(std::string path, int64_t begin, TextBlocks blocks,
-                  std::shared_ptr<arrow::Schema> parsed, UnknownKeys unknown,
+  JsonSplitStream(std::string path, int64_t least_bytes, JsonInput input,
+                  std::unique_ptr<JsonRecords> records, int64_t batch_bytes,
                   std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
       : path_(std::move(path)),
-        begin_(begin),
-        blocks_(std::move(blocks)),
-        parsed_(std::move(parsed)),
-        unknown_(unknown),
+        least_bytes_(least_bytes),
+        input_(std::move(input)),
+        records_(std::move(records)),
+        batch_bytes_(batch_bytes),
         schema_(std::move(schema)),
         context_(context) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    const int64_t position = begin_ + blocks_.position();
-    auto lines = NextLines(blocks_);
-    if (!lines.ok()) return WithPath(lines.status(), "Could not read", path_);
-    ARROW_RETURN_NOT_OK(CountBytes());
-    if (*lines == nullptr) return nullptr;
-    auto batch = ParseJson(*lines, parsed_, unknown_, context_.pool);
-    if (!batch.ok()) {
-      return ExplainJson({.lines = *lines,
-                          .schema = parsed_,
-                          .unknown = unknown_,
-                          .path = path_,
-                          .position = position},
-                         batch.status(), context_.pool);
+    for (int64_t num_bytes = 0; num_bytes < batch_bytes_ && !is_done_;) {
+      ARROW_RETURN_NOT_OK(context_.stop.Poll());
+      ARROW_ASSIGN_OR_RAISE(const auto block, input_.Next());
+      ARROW_RETURN_NOT_OK(CountBytes());
+      ARROW_ASSIGN_OR_RAISE(const int64_t used, records_->Append(block));
+      input_.Consume(used);
+      num_bytes += used;
+      is_done_ = block.is_last;
     }
-    arrow::ArrayVector columns;
-    for (const auto& name : schema_->field_names()) {
-      columns.push_back((*batch)->GetColumnByName(name));
+    if (is_done_ && counted_ < least_bytes_) {
+      return arrow::Status::IOError("Could not read '", path_, "': Expected ",
+                                    least_bytes_, " bytes as when it was planned, got ",
+                                    counted_, "; the file has become shorter");
     }
-    return arrow::RecordBatch::Make(schema_, (*batch)->num_rows(), std::move(columns));
+    if (records_->num_rows() == 0 && is_done_) return nullptr;
+    return records_->Finish();
   }
 
  private:
   arrow::Status CountBytes() {
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, blocks_.BytesRead());
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, input_.BytesRead());
     context_.metrics->bytes_read += bytes_read - counted_;
     counted_ = bytes_read;
     return arrow::Status::OK();
   }
 
   const std::string path_;
-  const int64_t begin_;
-  TextBlocks blocks_;
-  const std::shared_ptr<arrow::Schema> parsed_;  // what is asked of the parser
-  const UnknownKeys unknown_;
-  const std::shared_ptr<arrow::Schema> schema_;  // what is given
+  const int64_t least_bytes_;
+  JsonInput input_;
+  const std::unique_ptr<JsonRecords> records_;
+  const int64_t batch_bytes_;
+  const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
+  bool is_done_ = false;
   int64_t counted_ = 0;  // bytes already in the metrics
 };
-
-bool IsNested(const arrow::Schema& schema) {
-  return std::any_of(schema.fields().begin(), schema.fields().end(),
-                     [](const auto& field) { return field->type()->num_fields() > 0; });
-}
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  // Keys that the schema does not know are an error, unless they are outside of what was
-  // asked for. Inside an object column they cannot be told apart, so all is parsed.
-  const bool all = schema->num_fields() == scan.schema->num_fields() || IsNested(*schema);
-  ARROW_ASSIGN_OR_RAISE(
-      auto input, TextInput::Open(split.path, {}, split.begin, split.end, context.pool));
+  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+  JsonRecordFormat format;
+  format.on_bad_lines = options.on_bad_lines;
+  format.path = split.path;
+  format.wanted = schema;
+  format.known = scan.schema;
+  format.guessed = scan.guessed;
+  format.target = BestJsonTarget();
+  for (const auto& [name, type] : options.dtype) format.settled.push_back(name);
+  if (!options.lines.value_or(true)) {
+    format.layout = JsonLayout::kArray;
+    ARROW_ASSIGN_OR_RAISE(const auto file, OpenFile(split.path));
+    ARROW_ASSIGN_OR_RAISE(const int64_t size, file->GetSize());
+    format.is_final = split.end >= size;
+  }
+  // Little at first where only some rows are wanted.
+  const bool is_short = scan.limit.value_or(kBlockBytes) < 1000;
+  const int64_t block_bytes = is_short              ? kBlockBytes / 4
+                              : IsLocal(split.path) ? kBlockBytes
+                                                    : kRemoteBlockBytes;
+  ARROW_ASSIGN_OR_RAISE(auto input,
+                        JsonInput::Open(split, format.layout, block_bytes, context.pool));
+  ARROW_ASSIGN_OR_RAISE(auto records, JsonRecords::Make(std::move(format), context.pool));
   return std::make_unique<JsonSplitStream>(
-      split.path, split.begin,
-      TextBlocks(std::move(input), TextBlockBytes(context.batch_bytes, scan.limit),
-                 context.pool),
-      all ? scan.schema : schema, all ? UnknownKeys::kError : UnknownKeys::kIgnore,
+      split.path, IsCompressed(split.path) ? 0 : split.end - split.begin,
+      std::move(input), std::move(records), is_short ? block_bytes : context.batch_bytes,
       schema, context);
 }
 
 }  // namespace
 
 OpenNode MakeJsonScan() { return MakeScan(OpenJsonSplit); }
-
-arrow::Result<std::shared_ptr<arrow::Buffer>> NextLines(TextBlocks& blocks) {
-  while (true) {
-    ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
-    if (block.is_last) {
-      blocks.Consume(block.buffer->size());
-      if (block.buffer->size() == 0) return nullptr;
-      return block.buffer;
-    }
-    const size_t line_feed = block.text().rfind('\n');
-    if (line_feed == std::string_view::npos) continue;
-    const auto length = static_cast<int64_t>(line_feed) + 1;
-    blocks.Consume(length);
-    return arrow::SliceBuffer(block.buffer, 0, length);
-  }
-}
 
 }  // namespace xshards::io

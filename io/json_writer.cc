@@ -11,6 +11,7 @@
 #include <arrow/scalar.h>
 #include <arrow/util/float16.h>
 
+#include "io/json_shape.h"
 #include "io/number_text.h"
 
 namespace xshards::io {
@@ -195,6 +196,7 @@ class JsonWriter final : public FileWriter {
       std::string key = keys_.empty() ? "{" : ",";
       AppendText(field->name(), &key);
       keys_.push_back(key + ":");
+      is_json_.push_back(IsJsonText(*field));
     }
   }
 
@@ -204,7 +206,11 @@ class JsonWriter final : public FileWriter {
       if (columns.empty()) text_ += '{';
       for (size_t i = 0; i < columns.size(); ++i) {
         text_ += keys_[i];
-        ARROW_RETURN_NOT_OK(AppendValue(*columns[i], row, &text_));
+        if (is_json_[i] && columns[i]->IsValid(row)) {
+          text_ += static_cast<const arrow::LargeStringArray&>(*columns[i]).GetView(row);
+        } else {
+          ARROW_RETURN_NOT_OK(AppendValue(*columns[i], row, &text_));
+        }
       }
       text_ += "}\n";
       if (text_.size() >= kFlushBytes) ARROW_RETURN_NOT_OK(Finish());
@@ -221,6 +227,7 @@ class JsonWriter final : public FileWriter {
  private:
   std::shared_ptr<arrow::io::OutputStream> file_;
   std::vector<std::string> keys_;  // with the punctuation around them
+  std::vector<bool> is_json_;      // columns whose text is JSON already
   std::string text_;               // written, not yet in the file
 };
 

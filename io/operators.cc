@@ -9,6 +9,7 @@
 #include "io/ipc_scan.h"
 #include "io/ipc_writer.h"
 #include "io/json_scan.h"
+#include "io/json_types.h"
 #include "io/json_writer.h"
 #include "io/parquet_scan.h"
 #include "io/parquet_writer.h"
@@ -21,6 +22,8 @@ void AddOperators(OperatorTable& table) {
   table.SetScan(kCsvKindsFormat, MakeCsvKindsScan());
   table.SetTypeFinder("csv", FindCsvTypes);
   table.SetScan("json", MakeJsonScan());
+  table.SetScan(kJsonShapesFormat, MakeJsonShapesScan());
+  table.SetTypeFinder("json", FindJsonTypes);
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
   table.SetWriter("csv", MakeWriter(OpenCsvWriter));

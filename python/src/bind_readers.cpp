@@ -46,7 +46,10 @@ io::CsvOptions CsvOptions(const py::dict& from) {
 
 io::JsonOptions JsonOptions(const py::dict& from) {
   io::JsonOptions options;
+  Take(from, "lines", options.lines);
   Take(from, "dtype", options.dtype);
+  const bool skip = from["on_bad_lines"].cast<std::string>() == "skip";
+  options.on_bad_lines = skip ? io::BadLines::kSkip : io::BadLines::kError;
   Take(from, "nrows", options.nrows);
   Take(from, "num_partitions", options.split.num_partitions);
   Take(from, "block_size", options.split.block_size);

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from xshards._marks import (
 )
 
 __all__ = [
+    "cells_of_json",
     "cells_to_arrow",
     "fill_missing",
     "has_pickles",
@@ -112,6 +114,13 @@ def unpickle_cells(column: pa.ChunkedArray, marks: Marks) -> Cells:
         load_object(cell) if is_ours(cell) else cell for cell in column.to_pylist()
     )
     return fill_missing(np.fromiter(cells, object, len(column)), column, marks)
+
+
+def cells_of_json(column: pa.ChunkedArray) -> Cells:
+    """Give the Python values of JSON text, as pandas has them: NaN for missing ones."""
+    texts = column.to_pylist()
+    cells = (np.nan if text is None else json.loads(text) for text in texts)
+    return np.fromiter(cells, object, len(column))
 
 
 def objects_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from xshards._cells import (
+    cells_of_json,
     cells_to_arrow,
     fill_missing,
     has_pickles,
@@ -97,6 +98,8 @@ def _from_arrow(column: pa.ChunkedArray, field: pa.Field) -> Any:
         return _as_dtype(pd.Series(cells, dtype=object), name)
     if name is not None:
         return _restore(column, name, marks)
+    if marks.get(OPAQUE) == "json" and pa.types.is_large_string(column.type):
+        return cells_of_json(column)
     if is_tensor(column.type):
         return tensors_from_arrow(column, marks)
     if MISSING in marks and pa.types.is_nested(column.type):

@@ -22,6 +22,8 @@ def refuse_opaque(schema: pa.Schema, form: str) -> None:
     for field in schema:
         marks = marks_of(field)
         dtype = marks.get(DTYPE, "object")
+        if marks.get(OPAQUE) == "json":
+            continue  # text that others read too
         if OPAQUE in marks:
             held = "Python objects" if dtype == "object" else f"values of dtype {dtype}"
         elif form in _TEXT_FORMATS and dtype.startswith(_NO_TEXT):

@@ -23,6 +23,7 @@ from xshards._pandas_csv import (
     pandas_read_csv,
     why_pandas,
 )
+from xshards._pandas_json import ORIENTS, pandas_read_json
 from xshards._partition import count_shards, cut
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError, XShardsValueError
@@ -177,14 +178,10 @@ def read_csv(
         return from_pandas(frame, num_partitions, context=context)
     listed = _paths(path)
     if more or why_pandas(given, listed) is not None:
-        files = list_files(listed)
-        count = min(
-            len(files), as_count("num_partitions", num_partitions) or len(files)
+        chosen = pandas_options(given | more)
+        return _read_by_pandas(
+            pandas_read_csv, listed, chosen, nrows, num_partitions, context
         )
-        shards = partition(files, count, context=context).transform_shard(
-            pandas_read_csv, pandas_options(given | more)
-        )
-        return shards if nrows is None else shards.limit(nrows)
     options: dict[str, Any] = {
         "sep": sep,
         "header": None if header == "infer" else header == 0,
@@ -211,27 +208,47 @@ def read_csv(
 def read_json(
     path: Paths,
     *,
-    lines: bool = True,
+    orient: str | None = None,
+    lines: bool | None = None,
     dtype: object = None,
+    on_bad_lines: Literal["error", "skip"] = "error",
     nrows: int | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
 ) -> XShards:
-    r"""Read files of JSON lines, one object a line, in parallel.
+    r"""Read JSON records in parallel: one object a line, or an array of objects.
+
+    Objects and arrays inside become struct and list columns. A column whose values no
+    one type holds (text and numbers, say) is kept as JSON and gives Python objects in
+    pandas. Types are those of ``pandas.read_json(dtype=False)``:
+    text stays text, also where it looks like a number or a date. They are guessed from
+    samples; where later records have other values or keys, all are looked at and read
+    again.
 
     Parameters
     ----------
     path : path, or list of paths
         A file, a directory, or a pattern such as ``"logs/*.json"``.
-    lines : bool, default True
-        Only True: a file that is one array cannot be cut into pieces yet.
+    orient : {"records", "split", "index", "columns", "values", "table"}, optional
+        What a file holds. All but records, the default, are read by pandas, a file at
+        a time.
+    lines : bool, optional
+        Whether records are lines (True) or an array (False); by default the start of
+        the files tells.
+    on_bad_lines : {"error", "skip"}
+        What to do with a line that is not a JSON object. It is an error in an array.
     dtype, nrows, num_partitions, block_size, context
         See `read_csv`.
 
     Returns
     -------
     XShards
+
+    Raises
+    ------
+    ValueError
+        If a text is not JSON; the message names the file and the line.
 
     Examples
     --------
@@ -242,11 +259,25 @@ def read_json(
     ...     len(xs.read_json(path))
     2
     """
-    if not lines:
-        msg = "read_json reads JSON lines, one object a line: lines must be True"
+    if orient not in (None, "records", *ORIENTS):
+        known = ", ".join(("records", *ORIENTS))
+        msg = f"orient must be one of {known}, got {orient!r}"
         raise XShardsValueError(msg)
+    if on_bad_lines not in ("error", "skip"):
+        msg = f"on_bad_lines must be 'error' or 'skip', got {on_bad_lines!r}"
+        raise XShardsValueError(msg)
+    if orient in ORIENTS:
+        if lines or on_bad_lines != "error":
+            msg = f"only records can be lines, got orient={orient!r}"
+            raise XShardsValueError(msg)
+        chosen = {"orient": orient} | ({} if dtype is None else {"dtype": dtype})
+        return _read_by_pandas(
+            pandas_read_json, path, chosen, nrows, num_partitions, context
+        )
     options: dict[str, Any] = {
+        "lines": lines,
         "dtype": {},
+        "on_bad_lines": on_bad_lines,
         "nrows": nrows,
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
@@ -446,6 +477,21 @@ def _read(
 ) -> XShards:
     where = context or default_context()
     return XShards(reader(where._core, _paths(path), options), where)
+
+
+def _read_by_pandas(
+    read: Callable[[list[str], dict[str, Any]], pd.DataFrame],
+    path: Paths,
+    options: dict[str, Any],
+    nrows: int | None,
+    num_partitions: int | None,
+    context: Context | None,
+) -> XShards:
+    """Have whole files read in worker processes."""
+    files = list_files(_paths(path))
+    count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
+    shards = partition(files, count, context=context).transform_shard(read, options)
+    return shards if nrows is None else shards.limit(nrows)
 
 
 def _paths(path: Paths) -> list[str]:

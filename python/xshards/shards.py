@@ -125,6 +125,8 @@ class XShards(Analysis, Pickles):
 
 def _type_name(field: pa.Field) -> str:
     marks = marks_of(field)
+    if marks.get(OPAQUE) == "json":
+        return "json"
     if DTYPE in marks and (OPAQUE in marks or marks[DTYPE] != "object"):
         return marks[DTYPE]  # Arrow's type is only how it is stored
     name = str(field.type)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON records, in lines and in arrays, against pandas and Python's own parser."""
+
+import gzip
+import json
+import math
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from frames import num_partitions
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xshards as xs
+
+text = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=40
+) | st.sampled_from(["", "null", '"', "\\", "a\n\u2028b", "é😀" * 20, "x" * 100])
+numbers = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False)
+scalars = st.none() | st.booleans() | numbers | text
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+#: Columns whose values are of one kind, so that pandas has a dtype for them.
+columns = {
+    "i": st.integers(-(2**63), 2**63 - 1),
+    "u": st.integers(0, 2**64 - 1),
+    "f": st.floats(allow_nan=False, allow_infinity=False),
+    "n": st.none() | numbers,
+    "s": text,
+    "b": st.booleans(),
+}
+records = st.lists(st.fixed_dictionaries({}, optional=columns), min_size=1, max_size=30)
+any_records = st.lists(
+    st.dictionaries(st.sampled_from(["a", "é", "a\\b"]), values, max_size=3),
+    min_size=1,
+    max_size=15,
+)
+layouts = st.sampled_from(["lines", "array", "pretty"])
+block_sizes = st.integers(1, 300)
+
+
+def write(path, rows, layout, ascii_only):
+    options = {"ensure_ascii": ascii_only}
+    if layout == "lines":
+        parts = [json.dumps(row, **options) + "\n" for row in rows]
+        content = "".join(parts)
+    else:
+        content = json.dumps(rows, indent=1 if layout == "pretty" else None, **options)
+    path.write_text(content, encoding="utf-8")
+
+
+def python_value(value):
+    """Give a cell as Python's parser would, but for keys that other rows have."""
+    if isinstance(value, dict):
+        return {k: python_value(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple) or type(value).__name__ == "ndarray":
+        return [python_value(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+#: Values as they are written, by what pandas makes of them.
+KINDS = {
+    "missing": ["null"],
+    "bool": ["true", "false"],
+    "negative": ["-3", "-9223372036854775808", "-0"],
+    "integer": ["7", "0", "9223372036854775807", "9007199254740993"],
+    "unsigned": ["9223372036854775808", "18446744073709551615"],
+    "float": ["1.5", "-2e3", "0.1", "123456789.123456789", "1.0"],
+    "text": ['"x"', '"5"', '"2024-01-01"', '"\\u00e9\\n\\"\\\\"', '"é"', '""'],
+    "list": ["[]", "[1,null]", '["x"]'],
+    "object": ["{}", '{"p":1}', '{"p":"x","q":[{}]}'],
+}
+# More than the samples of a file hold.
+SAMPLED_ROWS = 20_000
+
+kinds = st.sampled_from(sorted(KINDS))
+written = kinds.flatmap(lambda kind: st.sampled_from(KINDS[kind]))
+written_rows = st.lists(
+    st.fixed_dictionaries({"a": written}, optional={"b": written}), max_size=6
+)
+
+
+def lines(rows):
+    parts = (",".join(f'"{key}":{value}' for key, value in row.items()) for row in rows)
+    return "".join(f"{{{part}}}\n" for part in parts)
+
+
+def check_like_pandas(actual, text):
+    """Compare with what pandas reads, which has NaN for what is missing."""
+    expected = pd.read_json(StringIO(text), lines=True, dtype=False, precise_float=True)
+    assert list(actual.columns) == list(expected.columns)
+    for name, theirs in expected.items():
+        ours = actual[name]
+        if theirs.dtype != object:
+            pd.testing.assert_series_equal(ours, theirs)
+            continue
+        # Of what is missing throughout, and of parts of objects, types differ.
+        assert ours.isna().all() or ours.dtype == object
+        for mine, their in zip(ours, theirs, strict=True):
+            assert python_value(mine) == python_value(their)
+            assert isinstance(mine, bool) == isinstance(their, bool)
+
+
+@given(kinds, kinds, written_rows, num_partitions)
+def test_types_widen_to_values_behind_the_samples(first, second, late, n):
+    sampled = [{"a": KINDS[first][0], "b": KINDS[second][0]}]
+    text = lines(sampled) * SAMPLED_ROWS + lines(late)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        path.write_text(text, encoding="utf-8")
+        check_like_pandas(xs.read_json(path, num_partitions=n).to_pandas(), text)
+
+
+@given(written_rows.filter(bool), st.integers(1, 99))
+def test_types_are_those_of_all_rows_however_the_file_is_cut(rows, block_size):
+    text = lines(rows)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        path.write_text(text, encoding="utf-8")
+        check_like_pandas(xs.read_json(path, block_size=block_size).to_pandas(), text)
+
+
+def test_late_keys_become_columns(tmp_path):
+    path = tmp_path / "a.json"
+    text = '{"a":1}\n' * SAMPLED_ROWS + '{"a":2,"late":{"x":1}}\n{"b":0.5}\n'
+    path.write_text(text)
+    shards = xs.read_json(path, num_partitions=1)
+    assert list(shards.columns) == ["a"]
+    assert shards["a"].to_pandas().sum() == SAMPLED_ROWS + 2
+    check_like_pandas(shards.to_pandas(), text)
+    assert list(shards.columns) == ["a", "late", "b"]
+
+
+def test_functions_see_the_types_of_all_values(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a":1}\n' * SAMPLED_ROWS + '{"a":"x"}\n')
+    kinds_seen = xs.read_json(path, num_partitions=2).transform_shard(
+        lambda df: df.assign(a=df["a"].map(lambda cell: type(cell).__name__))
+    )
+    counts = kinds_seen.to_pandas()["a"].value_counts()
+    assert counts.to_dict() == {"int": SAMPLED_ROWS, "str": 1}
+
+
+@given(records, layouts, st.booleans(), block_sizes)
+def test_records_match_pandas(rows, layout, ascii_only, block_size):
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        write(path, rows, layout, ascii_only)
+        expected = pd.DataFrame(rows, index=range(len(rows)))
+        shards = xs.read_json(path, block_size=block_size)
+        actual = shards.to_pandas()
+        assert list(actual.columns) == list(expected.columns)
+        for name in expected.columns:
+            theirs = [python_value(v) for v in expected[name]]
+            ours = [python_value(v) for v in actual[name]]
+            assert ours == theirs
+            if expected[name].dtype != object:
+                assert actual[name].dtype == expected[name].dtype
+
+
+@given(any_records, layouts, block_sizes)
+def test_any_values_come_back(rows, layout, block_size):
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        write(path, rows, layout, True)
+        actual = xs.read_json(path, block_size=block_size).to_pandas()
+        names = list(dict.fromkeys(key for row in rows for key in row))
+        assert list(actual.columns) == names
+        for name in names:
+            ours = [python_value(cell) for cell in actual[name]]
+            assert ours == [python_value(row.get(name)) for row in rows]
+
+
+@given(any_records, st.sampled_from(["a", "é", "a\\b"]))
+def test_a_column_alone_is_the_same(rows, name):
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        write(path, [{"a": 0, "é": 0, "a\\b": 0}, *rows], "lines", False)
+        shards = xs.read_json(path, num_partitions=3)
+        whole = shards.to_pandas()[name]
+        alone = shards[[name]].to_pandas()[name]
+        assert list(map(python_value, alone)) == list(map(python_value, whole))
+
+
+def test_mixed_values_are_python_objects(tmp_path):
+    path = tmp_path / "a.json"
+    rows = [{"m": 1}, {"m": [1, {"a": "b"}]}, {}, {"m": "text"}, {"m": 2**70}]
+    write(path, rows, "lines", True)
+    shards = xs.read_json(path)
+    assert "json" in repr(shards)
+    expected = [row.get("m", math.nan) for row in rows]
+    pd.testing.assert_series_equal(
+        shards.to_pandas()["m"], pd.Series(expected, dtype=object, name="m")
+    )
+    shards.to_json(tmp_path / "out")
+    again = xs.read_json(tmp_path / "out").to_pandas()["m"]
+    assert list(map(python_value, again)) == list(map(python_value, expected))
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns", "values", "table"])
+def test_other_orients_are_those_of_pandas(tmp_path, orient):
+    path = tmp_path / "a.json"
+    pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None]}).to_json(path, orient=orient)
+    expected = pd.read_json(path, orient=orient)
+    actual = xs.read_json(path, orient=orient).to_pandas()
+    pd.testing.assert_frame_equal(actual, expected, check_index_type=False)
+
+
+def test_unknown_choices_are_named(tmp_path):
+    with pytest.raises(ValueError, match="'sideways'"):
+        xs.read_json(tmp_path, orient="sideways")
+    with pytest.raises(ValueError, match="'ignore'"):
+        xs.read_json(tmp_path, on_bad_lines="ignore")
+    with pytest.raises(ValueError, match="'split'"):
+        xs.read_json(tmp_path, orient="split", lines=True)
+
+
+def test_bad_lines(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"a": 1}\n{"a": \n\n{"a": "\xff"}\n[1]\n{"a": 2}\n')
+    with pytest.raises(ValueError, match=r"a\.json', line 2"):
+        xs.read_json(path).to_pandas()
+    assert list(xs.read_json(path, on_bad_lines="skip").to_pandas()["a"]) == [1, 2]
+
+
+def test_truncated_gzip_is_named(tmp_path):
+    path = tmp_path / "a.json.gz"
+    lines = "".join(f'{{"a": {i * 7919}}}\n' for i in range(100_000))
+    path.write_bytes(gzip.compress(lines.encode()))
+    assert len(xs.read_json(path)) == 100_000
+    path.write_bytes(path.read_bytes()[:-5000])
+    with pytest.raises(xs.XShardsError, match=r"a\.json\.gz"):
+        len(xs.read_json(path).cache())
+
+
+def test_a_file_that_shrinks_is_told_or_shorter(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("".join(f'{{"a": {i}}}\n' for i in range(200_000)))
+    shards = xs.read_json(path, num_partitions=2)
+    path.write_text('{"a": 1}\n')
+    with pytest.raises(xs.XShardsError, match=r"a\.json"):
+        shards.to_pandas()
+
+
+def test_deep_nesting_is_refused(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
+    with pytest.raises(ValueError, match="1024 deep"):
+        xs.read_json(path)
+    deep = "[" * 900 + "1" + "]" * 900
+    path.write_text(f'{{"a": {deep}}}\n')
+    assert xs.read_json(path).to_pandas()["a"][0] == json.loads(deep)
