@@ -81,7 +81,9 @@ arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
   for (const auto& info : *listed) {
     if (!info.IsFile() || !keep(Below(location.path, info.path()))) continue;
     ARROW_ASSIGN_OR_RAISE(auto path, PathBelow(base, location, info.path()));
-    files.push_back({std::move(path), info.size()});
+    files.push_back({.path = std::move(path),
+                     .size = info.size(),
+                     .below = std::string(Below(location.path, info.path()))});
   }
   std::sort(files.begin(), files.end(),
             [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
@@ -131,7 +133,7 @@ arrow::Result<std::vector<InputFile>> ListOne(const std::string& path) {
   switch (found->type()) {
     case arrow::fs::FileType::File: {
       return std::vector<InputFile>{
-          {location.is_local ? location.path : path, found->size()}};
+          {.path = location.is_local ? location.path : path, .size = found->size()}};
     }
     case arrow::fs::FileType::Directory: {
       ARROW_ASSIGN_OR_RAISE(

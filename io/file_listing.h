@@ -13,6 +13,7 @@ namespace xshards::io {
 struct InputFile {
   std::string path;
   int64_t size = 0;
+  std::string below = {};  // its path from the folder that was listed, if one was
 };
 
 /// The files that paths stand for. Each path is a file, a folder (all files below it

@@ -35,7 +35,8 @@ using OpenWriter = std::function<arrow::Result<std::unique_ptr<FileWriter>>(
     arrow::MemoryPool* pool)>;
 
 /// Make the sink that writes a partition to SinkSpec::path, whole or not at all, batch by
-/// batch. A partition without rows gives a file with the schema only.
+/// batch. A partition without rows gives a file with the schema only. With the option
+/// `partition_cols`, an encoded list, it writes PartitionedFiles instead.
 RunSink MakeWriter(OpenWriter open);
 
 }  // namespace xshards::io

@@ -8,6 +8,7 @@
 
 #include "io/counting_file.h"
 #include "io/file_system.h"
+#include "io/hive_scan.h"
 #include "io/scan_stream.h"
 #include "xshards/conform.h"
 
@@ -90,7 +91,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenIpcSplit(
 
 }  // namespace
 
-OpenNode MakeIpcScan() { return MakeScan(OpenIpcSplit); }
+OpenNode MakeIpcScan() { return MakeScan(WithHiveColumns(OpenIpcSplit)); }
 
 arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> OpenIpcFile(
     const std::string& path, std::vector<int> columns, int64_t* bytes_read,

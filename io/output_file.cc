@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/output_file.h"
 
+#include <cstring>
 #include <random>
 #include <unistd.h>
 #include <utility>
 
-#include "io/file_system.h"
+#include <arrow/io/compressed.h>
+#include <arrow/util/compression.h>
+#include <arrow/util/io_util.h>
+
+#include "io/text_input.h"
 
 namespace xshards::io {
 namespace {
@@ -21,30 +26,74 @@ std::string HiddenName(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".tmp-" + suffix;
 }
 
-arrow::Status FillAndClose(const std::shared_ptr<arrow::io::OutputStream>& file,
-                           const FillFile& fill) {
-  ARROW_RETURN_NOT_OK(fill(file));
-  return file->Close();
+arrow::Result<std::shared_ptr<arrow::io::OutputStream>> Compress(
+    const std::string& path, const std::shared_ptr<arrow::io::OutputStream>& file) {
+  if (!IsCompressed(path)) return file;
+  ARROW_ASSIGN_OR_RAISE(auto codec, arrow::util::Codec::Create(CompressionOf(path)));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::OutputStream> stream,
+                        arrow::io::CompressedOutputStream::Make(codec.get(), file));
+  // The stream holds on to the codec through a deleter, for it only borrows it.
+  return std::shared_ptr<arrow::io::OutputStream>(
+      stream.get(),
+      [stream, kept = std::shared_ptr<arrow::util::Codec>(std::move(codec))](
+          arrow::io::OutputStream*) mutable { stream.reset(); });
 }
 
 }  // namespace
 
-arrow::Status WriteWholeFile(const std::string& path, const FillFile& fill) {
-  ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));
-  const std::string hidden = HiddenName(location.path);
+OutputFile::OutputFile(std::string path, Location location, std::string hidden)
+    : path_(std::move(path)),
+      location_(std::move(location)),
+      hidden_(std::move(hidden)) {}
+
+OutputFile::~OutputFile() {
+  if (!done_) Remove();  // and nobody is left to be told if this fails
+}
+
+arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(auto location, Locate(path));
+  std::string hidden = HiddenName(location.path);
   auto file = location.file_system->OpenOutputStream(hidden);
   if (!file.ok()) return WithPath(file.status(), "Could not write", path);
-  auto status = FillAndClose(*file, fill);
-  if (status.ok()) status = location.file_system->Move(hidden, location.path);
-  if (status.ok()) return status;
-  // The first error is the one to tell; the file is removed as well as it can be.
-  if (!(*file)->closed() && !(*file)->Abort().ok()) {
-    return WithPath(status, "Could not write (nor close)", path);
+  std::unique_ptr<OutputFile> made(
+      new OutputFile(path, std::move(location), std::move(hidden)));
+  made->file_ = file.MoveValueUnsafe();
+  auto stream = Compress(path, made->file_);
+  if (!stream.ok()) return made->Abandon(stream.status());
+  made->stream_ = stream.MoveValueUnsafe();
+  return made;
+}
+
+arrow::Status OutputFile::Complete() {
+  auto status = stream_->Close();
+  if (status.ok() && !file_->closed()) status = file_->Close();
+  if (status.ok()) status = location_.file_system->Move(hidden_, location_.path);
+  if (!status.ok()) return Abandon(status);
+  done_ = true;
+  return status;
+}
+
+arrow::Status OutputFile::Abandon(const arrow::Status& cause) {
+  const std::string also = Remove();  // but the first error is the one to tell
+  const int code = arrow::internal::ErrnoFromStatus(cause);
+  const std::string reason = code == 0 ? "" : std::string(": ") + std::strerror(code);
+  return WithPath(cause.WithMessage(cause.message(), reason), "Could not write" + also,
+                  path_);
+}
+
+std::string OutputFile::Remove() {
+  done_ = true;
+  if (!file_->closed() && !file_->Abort().ok()) return " (nor close)";
+  if (!location_.file_system->DeleteFile(hidden_).ok()) {
+    return " (nor remove '" + hidden_ + "')";
   }
-  if (!location.file_system->DeleteFile(hidden).ok()) {
-    return WithPath(status, "Could not write (nor remove '" + hidden + "')", path);
-  }
-  return WithPath(status, "Could not write", path);
+  return "";
+}
+
+arrow::Status WriteWholeFile(const std::string& path, const FillFile& fill) {
+  ARROW_ASSIGN_OR_RAISE(const auto file, OutputFile::Open(path));
+  const auto status = fill(file->stream());
+  return status.ok() ? file->Complete() : file->Abandon(status);
 }
 
 }  // namespace xshards::io

@@ -7,6 +7,7 @@
 #include <parquet/metadata.h>
 
 #include "io/file_system.h"
+#include "io/hive_scan.h"
 #include "io/parquet_file.h"
 #include "io/row_group_filter.h"
 #include "io/scan_stream.h"
@@ -111,6 +112,6 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenParquetSplit(
 
 }  // namespace
 
-OpenNode MakeParquetScan() { return MakeScan(OpenParquetSplit); }
+OpenNode MakeParquetScan() { return MakeScan(WithHiveColumns(OpenParquetSplit)); }
 
 }  // namespace xshards::io

@@ -57,8 +57,9 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenParquetWriter(
   ARROW_RETURN_NOT_OK(
       CheckKeys(options, {"compression", "row_group_rows"}, "Parquet writing"));
   const auto name = GetString(options, "compression").value_or("snappy");
-  auto compression =
-      arrow::util::Codec::GetCompressionType(name == "none" ? "uncompressed" : name);
+  // What others call lz4 in Parquet is the format without frames.
+  auto compression = arrow::util::Codec::GetCompressionType(
+      name == "none" ? "uncompressed" : (name == "lz4" ? "lz4_raw" : name));
   if (!compression.ok()) {
     return arrow::Status::Invalid(
         "compression must be snappy, zstd, gzip, brotli, lz4 or none, got '", name, "'");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/row_group_filter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -20,13 +21,6 @@ namespace {
 namespace cp = arrow::compute;
 using ScalarPtr = std::shared_ptr<arrow::Scalar>;
 
-/// The smallest and the largest value of a column in a row group.
-struct Range {
-  ScalarPtr min;
-  ScalarPtr max;
-  bool all_missing = false;
-};
-
 bool IsMissing(const arrow::Scalar& scalar) {
   if (!scalar.is_valid) return true;
   if (scalar.type->id() == arrow::Type::DOUBLE) {
@@ -38,14 +32,14 @@ bool IsMissing(const arrow::Scalar& scalar) {
   return false;
 }
 
-std::optional<Range> RangeOf(const ParquetFile& file, int row_group, int leaf) {
+std::optional<ColumnRange> RangeOf(const ParquetFile& file, int row_group, int leaf) {
   try {
     const auto group = file.metadata().RowGroup(row_group);
     const auto chunk = group->ColumnChunk(leaf);
     if (!chunk->is_stats_set()) return std::nullopt;
     const auto statistics = chunk->statistics();
     if (statistics == nullptr) return std::nullopt;
-    Range range;
+    ColumnRange range;
     if (statistics->HasNullCount() && statistics->null_count() == group->num_rows()) {
       range.all_missing = true;
       return range;
@@ -69,7 +63,7 @@ bool Holds(const char* comparison, const ScalarPtr& left, const ScalarPtr& right
   return scalar.is_valid && scalar.value;
 }
 
-bool IsOutside(const Range& range, const ScalarPtr& value) {
+bool IsOutside(const ColumnRange& range, const ScalarPtr& value) {
   return Holds("less", value, range.min) || Holds("greater", value, range.max);
 }
 
@@ -82,7 +76,8 @@ std::string Mirror(const std::string& comparison) {
   return comparison;
 }
 
-bool RulesOut(const Range& range, const std::string& comparison, const ScalarPtr& value) {
+bool RulesOut(const ColumnRange& range, const std::string& comparison,
+              const ScalarPtr& value) {
   if (IsMissing(*value)) return false;
   if (comparison == "equal") return IsOutside(range, value);
   if (comparison == "less") return Holds("greater_equal", range.min, value);
@@ -92,7 +87,7 @@ bool RulesOut(const Range& range, const std::string& comparison, const ScalarPtr
   return false;
 }
 
-bool RulesOutAll(const Range& range, const arrow::Array& values) {
+bool RulesOutAll(const ColumnRange& range, const arrow::Array& values) {
   for (int64_t i = 0; i < values.length(); ++i) {
     const auto value = values.GetScalar(i);
     // A missing value in the list matches missing rows, of which statistics say nothing.
@@ -114,8 +109,8 @@ bool HasMissing(const arrow::Array& values) {
   return false;
 }
 
-// True if the statistics show that one part of the conjunction is false for every row.
-bool IsRuledOut(const ParquetFile& file, int row_group, const cp::Expression& part) {
+// True if the ranges show that one part of the conjunction is false for every row.
+bool IsPartRuledOut(const cp::Expression& part, const RangeOfColumn& range_of) {
   const auto* call = part.call();
   if (call == nullptr || call->arguments.empty()) return false;
   cp::Expression column = call->arguments[0];
@@ -140,9 +135,7 @@ bool IsRuledOut(const ParquetFile& file, int row_group, const cp::Expression& pa
   }
   const auto* reference = column.field_ref();
   if (reference == nullptr || reference->name() == nullptr) return false;
-  const int leaf = file.LeafIndex(*reference->name());
-  if (leaf < 0) return false;
-  const auto range = RangeOf(file, row_group, leaf);
+  const auto range = range_of(*reference->name());
   if (!range.has_value()) return false;
   if (range->all_missing) return value == nullptr || !IsMissing(*value);
   return value != nullptr ? RulesOut(*range, comparison, value)
@@ -151,12 +144,19 @@ bool IsRuledOut(const ParquetFile& file, int row_group, const cp::Expression& pa
 
 }  // namespace
 
+bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of) {
+  const auto parts = filter.Conjuncts();
+  return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+    return IsPartRuledOut(part.arrow(), range_of);
+  });
+}
+
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter) {
-  for (const auto& part : filter.Conjuncts()) {
-    if (IsRuledOut(file, row_group, part.arrow())) return true;
-  }
-  return false;
+  return IsRuledOut(filter, [&](const std::string& name) -> std::optional<ColumnRange> {
+    const int leaf = file.LeafIndex(name);
+    return leaf < 0 ? std::nullopt : RangeOf(file, row_group, leaf);
+  });
 }
 
 }  // namespace xshards::io

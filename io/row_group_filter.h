@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
 #include <arrow/result.h>
+#include <arrow/scalar.h>
 
 #include "io/parquet_file.h"
 #include "xshards/expression.h"
 
 namespace xshards::io {
 
-/// True if a row group's statistics show that no row passes the filter. Only parts of a
-/// conjunction that compare a column with a constant (==, <, <=, >, >=) or look it up in
-/// a list count: they are false for missing values and NaN, which statistics leave out.
-/// False wherever statistics are missing or do not tell.
+/// The smallest and the largest value that a column has in some rows.
+struct ColumnRange {
+  std::shared_ptr<arrow::Scalar> min;
+  std::shared_ptr<arrow::Scalar> max;
+  bool all_missing = false;
+};
+/// The range of a column; nullopt where it is not known.
+using RangeOfColumn = std::function<std::optional<ColumnRange>(const std::string& name)>;
+
+/// True if the ranges show that no row passes the filter. Only parts of a conjunction
+/// that compare a column with a constant (==, <, <=, >, >=) or look it up in a list
+/// count: they are false for missing values and NaN, which ranges leave out.
+bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of);
+
+/// The same for the statistics of a row group. False wherever these are missing or do not
+/// tell.
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter);
 

@@ -19,15 +19,6 @@ std::string_view BarePath(std::string_view path) {
   return IsUri(path) ? path.substr(0, path.find('?')) : path;
 }
 
-arrow::Compression::type CompressionOf(const std::string& path) {
-  const std::string_view bare = BarePath(path);
-  if (bare.ends_with(".gz")) return arrow::Compression::GZIP;
-  if (bare.ends_with(".bz2")) return arrow::Compression::BZ2;
-  if (bare.ends_with(".zst")) return arrow::Compression::ZSTD;
-  if (bare.ends_with(".lz4")) return arrow::Compression::LZ4_FRAME;
-  return arrow::Compression::UNCOMPRESSED;
-}
-
 arrow::Status CheckKnownCompression(const std::string& path) {
   for (const char* extension : {".xz", ".zip", ".7z", ".snappy", ".tar"}) {
     if (BarePath(path).ends_with(extension)) {
@@ -40,6 +31,15 @@ arrow::Status CheckKnownCompression(const std::string& path) {
 }
 
 }  // namespace
+
+arrow::Compression::type CompressionOf(const std::string& path) {
+  const std::string_view bare = BarePath(path);
+  if (bare.ends_with(".gz")) return arrow::Compression::GZIP;
+  if (bare.ends_with(".bz2")) return arrow::Compression::BZ2;
+  if (bare.ends_with(".zst")) return arrow::Compression::ZSTD;
+  if (bare.ends_with(".lz4")) return arrow::Compression::LZ4_FRAME;
+  return arrow::Compression::UNCOMPRESSED;
+}
 
 bool IsCompressed(const std::string& path) {
   return CompressionOf(path) != arrow::Compression::UNCOMPRESSED;

@@ -11,6 +11,7 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
+#include <arrow/util/type_fwd.h>
 
 namespace xshards::io {
 
@@ -22,7 +23,8 @@ struct TextFormat {
   char sep = ',';
 };
 
-/// True if the file's name says that it is compressed: .gz, .bz2, .zst, .lz4.
+/// How the file's name says that it is compressed: .gz, .bz2, .zst, .lz4, or not.
+arrow::Compression::type CompressionOf(const std::string& path);
 bool IsCompressed(const std::string& path);
 /// True if the text is not simply the bytes of the file, so that it can only be read from
 /// the start: compressed files, and files with comments. Positions in such a file

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "io/hive_scan.h"
 #include "io/scan_stream.h"
 #include "io/text_splits.h"
 #include "xshards/conform.h"
@@ -50,6 +51,7 @@ arrow::Result<XShards> ReadTypedFiles(
   scan.format = format;
   scan.options = options.ToMap();
   ARROW_ASSIGN_OR_RAISE(scan.schema, UnifyFiles(inspected));
+  ARROW_RETURN_NOT_OK(AddHiveColumns(files, &scan));
   if (options.columns.has_value()) {
     ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
   }

@@ -49,6 +49,13 @@ std::string PartName(size_t index, const std::string& format) {
   return "part-" + number + "." + ExtensionOf(format);
 }
 
+// Take an option out of those for the writer.
+std::string TakeOption(const std::string& name, const std::string& otherwise,
+                       std::map<std::string, std::string>* options) {
+  const auto taken = options->extract(name);
+  return taken.empty() ? otherwise : taken.mapped();
+}
+
 }  // namespace
 
 arrow::Status ContextOptions::Validate() const {
@@ -169,16 +176,27 @@ arrow::Result<int64_t> Context::Count(const Plan& plan, const arrow::StopToken& 
 arrow::Result<std::vector<std::string>> Context::Write(
     const Plan& plan, const std::string& directory, const std::string& format,
     const std::map<std::string, std::string>& options, const arrow::StopToken& stop) {
-  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory));
   SinkSpec sink{.kind = SinkKind::kWrite};
   sink.format = format;
   sink.options = options;
-  ARROW_ASSIGN_OR_RAISE(auto written,
-                        Run(plan, stop, [&](Executor& executor, const Plan& optimized) {
-                          return executor.Write(optimized, sink, [&](size_t i) {
-                            return output->staging() + "/" + PartName(i, format);
-                          });
-                        }));
+  const std::string suffix = TakeOption("suffix", "", &sink.options);
+  ARROW_ASSIGN_OR_RAISE(const auto mode,
+                        WriteModeFromName(TakeOption("mode", "error", &sink.options)));
+  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory, mode));
+  const auto path_of = [&](size_t i) {
+    return output->staging() + "/" + PartName(i, format) + suffix;
+  };
+  const auto write =
+      [&](Executor& executor,
+          const Plan& optimized) -> arrow::Result<std::vector<std::string>> {
+    // A run that met types other than guessed may have left files.
+    ARROW_RETURN_NOT_OK(output->ClearStaging());
+    return executor.Write(optimized, sink, path_of);
+  };
+  ARROW_ASSIGN_OR_RAISE(auto written, Run(plan, stop, write));
+  if (options.contains("partition_cols")) {
+    ARROW_ASSIGN_OR_RAISE(written, output->ListStaged());
+  }
   return output->Publish(written);
 }
 

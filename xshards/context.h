@@ -66,8 +66,10 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   arrow::Result<int64_t> Count(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
   /// Run a plan and write each partition to its own file in a directory:
-  /// part-00000.csv, ... Returns the paths. The directory may exist but must hold no
-  /// file. A failed write leaves no file behind.
+  /// part-00000.csv, ... Returns the paths. A failed write leaves the directory as it
+  /// was. Options: `mode` (see WriteMode; the directory must hold no file by default),
+  /// `suffix` (added to names: .gz and the like compress text), and the writer's own, of
+  /// which all formats have `partition_cols`.
   arrow::Result<std::vector<std::string>> Write(
       const Plan& plan, const std::string& directory, const std::string& format,
       const std::map<std::string, std::string>& options,

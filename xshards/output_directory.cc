@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/output_directory.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -18,10 +23,42 @@ arrow::Status CannotWrite(const std::string& path, const std::string& reason) {
   return arrow::Status::IOError("Cannot write to '", path, "': ", reason);
 }
 
+// Rename as renameat2 does; 0, or what errno says.
+int Rename(const std::string& from, const std::string& to, unsigned flags) {
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0 ? 0 : errno;
+}
+
+constexpr std::string_view kPart = "part-";
+
+// The number behind part- in a file's name; -1 where there is none.
+int64_t PartNumber(const std::string& name) {
+  int64_t number = -1;
+  if (!name.starts_with(kPart)) return number;
+  const char* const digits = name.data() + kPart.size();
+  std::from_chars(digits, name.data() + name.size(), number);
+  return number;
+}
+
+// The name of a part with another number.
+std::string Renumber(const std::string& name, int64_t number) {
+  const size_t end = name.find_first_not_of("0123456789", kPart.size());
+  std::string digits = std::to_string(number);
+  digits.insert(0, digits.size() < 5 ? 5 - digits.size() : 0, '0');
+  return std::string(kPart) + digits + (end == std::string::npos ? "" : name.substr(end));
+}
+
 }  // namespace
 
-OutputDirectory::OutputDirectory(std::string path, std::string staging)
-    : path_(std::move(path)), staging_(std::move(staging)) {}
+arrow::Result<WriteMode> WriteModeFromName(const std::string& name) {
+  if (name == "error") return WriteMode::kError;
+  if (name == "overwrite") return WriteMode::kOverwrite;
+  if (name == "append") return WriteMode::kAppend;
+  return arrow::Status::Invalid("mode must be 'error', 'overwrite' or 'append', got '",
+                                name, "'");
+}
+
+OutputDirectory::OutputDirectory(std::string path, std::string staging, WriteMode mode)
+    : path_(std::move(path)), staging_(std::move(staging)), mode_(mode) {}
 
 OutputDirectory::~OutputDirectory() {
   std::error_code ignored;  // a destructor has nobody to tell
@@ -29,7 +66,7 @@ OutputDirectory::~OutputDirectory() {
 }
 
 arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
-    const std::string& given) {
+    const std::string& given, WriteMode mode) {
   std::string path = given.starts_with("file://") ? given.substr(7) : given;
   if (path.find("://") != std::string::npos) {
     return arrow::Status::NotImplemented("Writing to '", given,
@@ -41,10 +78,10 @@ arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
   if (fs::exists(status) && !fs::is_directory(status)) {
     return CannotWrite(path, "it is a file; a directory is expected");
   }
-  if (fs::exists(status) && !fs::is_empty(path, error)) {
+  if (mode == WriteMode::kError && fs::exists(status) && !fs::is_empty(path, error)) {
     return CannotWrite(path, error ? error.message()
                                    : "the directory is not empty; name another, or "
-                                     "remove what is in it");
+                                     "pass mode='overwrite' or 'append'");
   }
   const fs::path parent = fs::absolute(path).parent_path();
   fs::create_directories(parent, error);
@@ -55,20 +92,109 @@ arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
   // mkdtemp makes it private; the output is the user's to share.
   fs::permissions(staging, fs::perms(0755), error);
   return std::unique_ptr<OutputDirectory>(
-      new OutputDirectory(std::move(path), std::move(staging)));
+      new OutputDirectory(std::move(path), std::move(staging), mode));
 }
 
 arrow::Result<std::vector<std::string>> OutputDirectory::Publish(
     const std::vector<std::string>& staged) {
   std::error_code error;
-  // Onto an empty directory, or where none is, one rename shows all the files at once.
-  fs::rename(staging_, path_, error);
-  if (error) return CannotWrite(path_, error.message());
+  const bool has_output = fs::is_directory(path_, error) && !fs::is_empty(path_, error);
+  if (has_output && mode_ == WriteMode::kAppend) return Append(staged);
+  if (has_output && mode_ == WriteMode::kOverwrite) {
+    ARROW_RETURN_NOT_OK(Replace());
+  } else {
+    // Onto an empty directory, or where none is, one rename shows all the files at once.
+    fs::rename(staging_, path_, error);
+    if (error) return CannotWrite(path_, error.message());
+  }
   std::vector<std::string> paths;
   for (const auto& path : staged) {
-    paths.push_back((fs::path(path_) / fs::path(path).filename()).string());
+    paths.push_back((path_ / fs::path(path).lexically_relative(staging_)).string());
   }
   return paths;
+}
+
+arrow::Status OutputDirectory::Replace() {
+  // Both change places at once; what was there before is then removed with this.
+  int failure = Rename(staging_, path_, RENAME_EXCHANGE);
+  if (failure != EINVAL && failure != ENOSYS) {
+    return failure == 0 ? arrow::Status::OK()
+                        : CannotWrite(path_, std::strerror(failure));
+  }
+  // The file system cannot do that: there is no output for the moment between.
+  const std::string old = staging_ + ".old";
+  failure = Rename(path_, old, RENAME_NOREPLACE);
+  if (failure != 0) return CannotWrite(path_, std::strerror(failure));
+  failure = Rename(staging_, path_, 0);
+  if (failure != 0) {
+    const bool is_back = Rename(old, path_, 0) == 0;
+    return CannotWrite(path_, std::strerror(failure) +
+                                  (is_back ? std::string()
+                                           : "; what was there before is '" + old + "'"));
+  }
+  std::error_code error;
+  fs::remove_all(old, error);
+  if (error) return CannotWrite(old, "could not remove it: " + error.message());
+  return arrow::Status::OK();
+}
+
+arrow::Status OutputDirectory::ClearStaging() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(staging_, error)) {
+    fs::remove_all(entry.path(), error);
+    if (error) break;
+  }
+  return error ? CannotWrite(staging_, error.message()) : arrow::Status::OK();
+}
+
+arrow::Result<std::vector<std::string>> OutputDirectory::ListStaged() const {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(staging_, error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
+  }
+  if (error) return CannotWrite(staging_, error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+arrow::Result<std::vector<std::string>> OutputDirectory::Append(
+    const std::vector<std::string>& staged) {
+  int64_t first = 0;  // number that no file has
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    first = std::max(first, PartNumber(entry->path().filename().string()) + 1);
+  }
+  if (error) return CannotWrite(path_, error.message());
+  std::vector<std::string> paths;
+  for (const auto& from : staged) {
+    auto moved = AppendFile(from, first);
+    if (!moved.ok()) {
+      for (const auto& path : paths) fs::remove(path, error);
+      return moved.status();
+    }
+    paths.push_back(moved.MoveValueUnsafe());
+  }
+  return paths;
+}
+
+arrow::Result<std::string> OutputDirectory::AppendFile(const std::string& from,
+                                                       int64_t first) {
+  const fs::path relative = fs::path(from).lexically_relative(staging_);
+  const fs::path folder = path_ / relative.parent_path();
+  const std::string name = relative.filename().string();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return CannotWrite(folder.string(), error.message());
+  int failure = EEXIST;  // another run may append at the same time
+  for (int64_t number = first + PartNumber(name); failure == EEXIST; ++number) {
+    std::string to = (folder / Renumber(name, number)).string();
+    failure = Rename(from, to, RENAME_NOREPLACE);
+    if (failure == 0) return to;
+  }
+  return CannotWrite(path_, std::strerror(failure));
 }
 
 }  // namespace xshards

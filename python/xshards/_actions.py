@@ -5,25 +5,41 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from xshards._arguments import as_names
 from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
 from xshards._plain import refuse_opaque, without_notes
 from xshards._wide_ops import WideOps
-from xshards.errors import XShardsTypeError
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.runtime.convert import to_value
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
 
 __all__ = ["Actions"]
+
+WriteMode = Literal["error", "overwrite", "append"]
+TextCompression = Literal["gzip", "bz2", "zstd", "lz4"]
+
+_SUFFIXES = {None: "", "gzip": ".gz", "bz2": ".bz2", "zstd": ".zst", "lz4": ".lz4"}
+
+
+def _suffix(compression: TextCompression | None) -> str:
+    """Give the end of a file's name, which tells how the file is compressed."""
+    if compression not in _SUFFIXES:
+        known = ", ".join(name for name in _SUFFIXES if name is not None)
+        msg = f"compression must be one of {known} or None, got {compression!r}"
+        raise XShardsValueError(msg)
+    return _SUFFIXES[compression]
 
 
 class Actions(WideOps):
@@ -177,32 +193,67 @@ class Actions(WideOps):
         """Tell whether `cache` keeps the partitions."""
         return self._core.is_cached()
 
-    def to_csv(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_csv(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: TextCompression | None = None,
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one CSV file a partition; see `to_parquet`.
 
         Lists, dicts, bytes and the like have no form in CSV.
         """
-        return self._write(directory, "csv")
+        options = {"suffix": _suffix(compression)}
+        return self._write(directory, "csv", mode, partition_cols, options)
 
-    def to_json(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_json(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: TextCompression | None = None,
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one file of JSON lines a partition; see `to_parquet`."""
-        return self._write(directory, "json")
+        options = {"suffix": _suffix(compression)}
+        return self._write(directory, "json", mode, partition_cols, options)
 
-    def to_parquet(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_parquet(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: Literal["snappy", "zstd", "gzip", "brotli", "lz4"]
+        | None = "snappy",
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one Parquet file a partition.
 
-        Files are written aside and renamed when all is well: a failed write leaves
-        none behind.
+        Files are written aside and renamed when all is well: a write that fails or is
+        killed leaves what was there before.
 
         Parameters
         ----------
         directory : path
             Where to; made if it is not there.
+        partition_cols : str or list of str, optional
+            Write a file for each value of these columns, in folders named
+            ``column=value``; the files themselves do not have the columns.
+        compression : str, optional
+            How to compress: "snappy", "zstd", "gzip", "brotli", "lz4" or None in
+            Parquet; "lz4" or "zstd" in IPC; "gzip", "bz2", "zstd" or "lz4" for whole
+            files of text.
+        mode : {"error", "overwrite", "append"}
+            What to do if there are files already: fail, put these in their place, or
+            add these to them.
 
         Returns
         -------
         list of str
-            The files' paths, in the order of the partitions.
+            The files' paths, in the order of the partitions; by name with
+            `partition_cols`.
 
         Examples
         --------
@@ -213,21 +264,44 @@ class Actions(WideOps):
         ...     len(paths), len(xs.read_parquet(directory))
         (2, 2)
         """
-        return self._write(directory, "parquet")
+        options = {"compression": compression or "none"}
+        return self._write(directory, "parquet", mode, partition_cols, options)
 
-    def to_ipc(self, directory: str | os.PathLike[str]) -> list[str]:
+    def to_ipc(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: Literal["lz4", "zstd"] | None = None,
+        mode: WriteMode = "error",
+    ) -> list[str]:
         """Write one Arrow IPC file a partition; see `to_parquet`."""
-        return self._write(directory, "ipc")
+        options = {"compression": compression or "none"}
+        return self._write(directory, "ipc", mode, partition_cols, options)
 
-    def _write(self, directory: str | os.PathLike[str], form: str) -> list[str]:
+    def _write(
+        self,
+        directory: str | os.PathLike[str],
+        form: str,
+        mode: WriteMode,
+        partition_cols: str | Sequence[str] | None,
+        writer_options: Mapping[str, str],
+    ) -> list[str]:
         plain = self._without_index()
         schema = plain._core.known_schema()
         if schema is None:
             # Kept, because a function made it: it does not run twice.
             schema = plain._full_schema()
         refuse_opaque(schema, form)
+        options = {"mode": mode, **writer_options}
+        if partition_cols is not None:
+            names = as_names("partition_cols", partition_cols)
+            plain._check_columns(names, schema.names)
+            options["partition_cols"] = "".join(
+                f"{len(name.encode())}:{name}" for name in names
+            )
         path = str(Path(directory))
-        return plain._run(partial(plain._core.write, path, form, {}))
+        return plain._run(partial(plain._core.write, path, form, options))
 
     @property
     def schema(self) -> pa.Schema:

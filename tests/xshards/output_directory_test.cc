@@ -52,5 +52,42 @@ TEST(OutputDirectory, TakesAnEmptyDirectoryButNoOther) {
                OutputDirectory::Make("s3://bucket/out"));
 }
 
+TEST(OutputDirectory, OverwritesOnlyWhenPublished) {
+  TemporaryDirectory root;
+  const auto out = root.File("out");
+  {
+    ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out));
+    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-00000.csv"),
+                               WriteFile(output->staging() + "/part-00001.csv")}));
+  }
+  {
+    ASSERT_OK_AND_ASSIGN(auto failed, OutputDirectory::Make(out, WriteMode::kOverwrite));
+    WriteFile(failed->staging() + "/part-00000.csv");
+  }
+  EXPECT_TRUE(std::filesystem::exists(out + "/part-00001.csv"));
+  {
+    ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out, WriteMode::kOverwrite));
+    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-00000.csv")}));
+  }
+  EXPECT_TRUE(std::filesystem::exists(out + "/part-00000.csv"));
+  EXPECT_FALSE(std::filesystem::exists(out + "/part-00001.csv"));
+  EXPECT_EQ(root.List().size(), 1);
+}
+
+TEST(OutputDirectory, NumbersAppendedFilesOn) {
+  TemporaryDirectory root;
+  const auto out = root.File("out");
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out, WriteMode::kAppend));
+    ASSERT_OK_AND_ASSIGN(
+        auto paths, output->Publish({WriteFile(output->staging() + "/part-00000.csv"),
+                                     WriteFile(output->staging() + "/part-00001.csv")}));
+    EXPECT_EQ(paths[1], out + "/part-0000" + std::to_string(2 * run + 1) + ".csv");
+    EXPECT_TRUE(std::filesystem::exists(paths[0]));
+  }
+  EXPECT_EQ(root.List().size(), 1);
+  EXPECT_FAILS(Invalid, "'replace'", WriteModeFromName("replace"));
+}
+
 }  // namespace
 }  // namespace xshards

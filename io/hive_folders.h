@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/scalar.h>
+#include <arrow/type.h>
+
+namespace xshards::io {
+
+// Folders named key=value, which hold the rows that have the value in that column.
+
+/// The name of the folder for a value; a missing one has a name of its own.
+arrow::Result<std::string> HiveFolder(const std::string& column,
+                                      const arrow::Scalar& value);
+
+/// What a folder's name says.
+struct HiveValue {
+  std::string column;
+  std::optional<std::string> value;  // nullopt: missing
+};
+
+/// The columns and values of a path's folders, outermost first; folders of other names
+/// are left out.
+std::vector<HiveValue> HiveValues(std::string_view path);
+
+/// A type that holds all values of a column: int64 where all are integers, else text.
+std::shared_ptr<arrow::DataType> HiveType(
+    const std::vector<std::optional<std::string>>& values);
+/// A value in that type.
+arrow::Result<std::shared_ptr<arrow::Scalar>> ToHiveScalar(
+    const HiveValue& value, const std::shared_ptr<arrow::DataType>& type);
+
+}  // namespace xshards::io

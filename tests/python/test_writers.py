@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output beside output, and what is left when writing fails."""
+
+import gzip
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from frames import assert_same, num_partitions
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xshards as xs
+
+FORMS = ["csv", "json", "parquet", "ipc"]
+
+
+def write(form, directory, values, **options):
+    shards = xs.from_pandas(pd.DataFrame({"a": values}), 2)
+    return getattr(shards, f"to_{form}")(directory, **options)
+
+
+def read(form, directory):
+    return list(getattr(xs, f"read_{form}")(directory).to_pandas()["a"])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_modes(tmp_path, form):
+    out = tmp_path / "out"
+    write(form, out, [1, 2, 3], mode="append")  # nothing is there yet
+    with pytest.raises(OSError, match="not empty"):
+        write(form, out, [4, 5])
+    paths = write(form, out, [4, 5], mode="append")
+    assert [Path(path).name[:10] for path in paths] == ["part-00002", "part-00003"]
+    assert read(form, out) == [1, 2, 3, 4, 5]
+    paths = write(form, out, [6, 7], mode="overwrite")
+    assert sorted(map(str, out.iterdir())) == paths
+    assert read(form, out) == [6, 7]
+    assert list(tmp_path.iterdir()) == [out]
+    with pytest.raises(ValueError, match="'replace'"):
+        write(form, out, [1, 2], mode="replace")
+
+
+@pytest.mark.parametrize("mode", ["overwrite", "append"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_failure_leaves_what_was_there(tmp_path, form, mode):
+    def fail(df):
+        if df["a"].iloc[0] == 3:
+            raise RuntimeError("on purpose")
+        return df
+
+    out = tmp_path / "out"
+    write(form, out, [1, 2])
+    shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3, 4]}), 4).transform_shard(fail)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        getattr(shards, f"to_{form}")(out, mode=mode)
+    assert read(form, out) == [1, 2]
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def wait_for(path, process):
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("mode", ["overwrite", "append"])
+@pytest.mark.parametrize("form", FORMS)
+def test_being_killed_leaves_what_was_there(tmp_path, form, mode):
+    out = tmp_path / "out"
+    write(form, out, [1, 2])
+    script = f"""
+        import pathlib, time
+        import pandas as pd
+        import xshards as xs
+        def stall(df):
+            if df["a"].iloc[0] == 3:
+                pathlib.Path({str(tmp_path / "begun")!r}).touch()
+                time.sleep(600)
+            return df
+        xs.init(cores=2, progress=False)
+        shards = xs.from_pandas(pd.DataFrame({{"a": [1, 2, 3, 4]}}), 4)
+        shards.transform_shard(stall).to_{form}({str(out)!r}, mode={mode!r})
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stderr=subprocess.PIPE
+    ) as process:
+        try:
+            wait_for(tmp_path / "begun", process)
+        finally:
+            process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert read(form, out) == [1, 2]
+    # And the next one is none the worse for it.
+    write(form, out, [5, 6], mode="overwrite")
+    assert read(form, out) == [5, 6]
+
+
+def test_overwrites_what_it_reads(tmp_path):
+    write("parquet", tmp_path / "out", [1, 2, 3])
+    shards = xs.read_parquet(tmp_path / "out")
+    shards.assign(a=xs.col("a") * 2).to_parquet(tmp_path / "out", mode="overwrite")
+    assert read("parquet", tmp_path / "out") == [2, 4, 6]
+
+
+cells = st.none() | st.sampled_from(["x", "a/b", "k=v", "100%", "é", "..", " "])
+
+
+@pytest.mark.parametrize("form", ["parquet", "ipc"])
+@given(
+    st.lists(st.tuples(cells, st.integers(-3, 3), st.integers()), min_size=1),
+    num_partitions,
+)
+def test_partition_cols_come_back(form, rows, n):
+    rows = [(s, i, v % 1000) for s, i, v in rows]
+    df = pd.DataFrame(rows, columns=["s", "i", "v"]).astype({"s": "str"})
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory, "out")
+        shards = xs.from_pandas(df, n)
+        paths = getattr(shards, f"to_{form}")(out, partition_cols=["s", "i"])
+        assert sorted(paths) == sorted(map(str, out.rglob("part-*")))
+        back = getattr(xs, f"read_{form}")(out).to_pandas()
+        assert_same(back, df[["v", "s", "i"]], ignore_order=True)
+        if form == "parquet" and df["s"].notna().all():  # they take no missing ones
+            theirs = pd.read_parquet(out).astype({"i": "int64"})
+            theirs["s"] = theirs["s"].astype("str")
+            assert_same(theirs[["v", "s", "i"]], df[["v", "s", "i"]], ignore_order=True)
+
+
+def test_partition_cols_of_others_are_read(tmp_path):
+    df = pd.DataFrame({"k": [1, 1, 2], "w": ["x", "y", "x"], "v": [1.5, 2.5, None]})
+    df.to_parquet(tmp_path, partition_cols=["k", "w"])
+    back = xs.read_parquet(tmp_path)
+    assert_same(back.to_pandas(), df[["v", "k", "w"]], ignore_order=True)
+    some = back[(xs.col("k") == 1) & (xs.col("w") != "x")][["w", "v"]]
+    assert_same(some.to_pandas(), df.loc[[1], ["w", "v"]].reset_index(drop=True))
+    assert len(back) == 3
+    assert list(back["k"].to_pandas().sort_values()) == [1, 1, 2]
+
+
+def test_folders_that_differ_are_named(tmp_path):
+    df = pd.DataFrame({"k": [1, 2], "v": [1, 2]})
+    df.to_parquet(tmp_path, partition_cols=["k"])
+    df[["v"]].to_parquet(tmp_path / "z.parquet")
+    with pytest.raises(ValueError, match=r"z\.parquet"):
+        xs.read_parquet(tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_partition_cols_are_appended_and_overwritten(tmp_path, form):
+    def write(keys, mode):
+        df = pd.DataFrame({"k": keys, "v": range(len(keys))})
+        shards = xs.from_pandas(df, 2)
+        return getattr(shards, f"to_{form}")(tmp_path, partition_cols="k", mode=mode)
+
+    write(["a", "b"], "error")
+    write(["b", "c"], "append")
+    assert {p.name for p in tmp_path.iterdir()} == {"k=a", "k=b", "k=c"}
+    assert len(list((tmp_path / "k=b").iterdir())) == 2
+    write(["d", "d"], "overwrite")
+    assert {p.name for p in tmp_path.iterdir()} == {"k=d"}
+
+
+def test_partition_cols_are_checked(tmp_path):
+    shards = xs.from_pandas(pd.DataFrame({"k": range(2000), "v": range(2000)}), 1)
+    with pytest.raises(KeyError, match="nowhere"):
+        shards.to_parquet(tmp_path, partition_cols=["nowhere"])
+    with pytest.raises(ValueError, match="leave a column"):
+        shards.to_parquet(tmp_path, partition_cols=["k", "v"])
+    with pytest.raises(ValueError, match="more than 1000"):
+        shards.to_parquet(tmp_path, partition_cols=["k"])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("compression", ["gzip", "bz2", "zstd", "lz4"])
+def test_text_compression(tmp_path, form, compression):
+    values = [i % 10 for i in range(10_000)]
+    paths = write(form, tmp_path, values, compression=compression)
+    assert sum(Path(path).stat().st_size for path in paths) < 5_000
+    assert read(form, tmp_path) == values
+    if compression == "gzip":
+        first = gzip.decompress(Path(paths[0]).read_bytes()).splitlines()
+        assert first[1] == (b"0" if form == "csv" else b'{"a":1}')
+    with pytest.raises(ValueError, match="'rar'"):
+        write(form, tmp_path, [1, 2], compression="rar")
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "gzip", "brotli", "lz4"])
+def test_parquet_compression(tmp_path, compression):
+    df = pd.DataFrame({"a": range(1000), "s": ["x", "yy"] * 500})
+    xs.from_pandas(df, 2).to_parquet(tmp_path, compression=compression)
+    assert_same(xs.read_parquet(tmp_path).to_pandas(), df)
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+def test_ipc_compression(tmp_path, compression):
+    df = pd.DataFrame({"a": range(1000), "s": ["x", "yy"] * 500})
+    xs.from_pandas(df, 2).to_ipc(tmp_path, compression=compression)
+    assert_same(xs.read_ipc(tmp_path).to_pandas(), df)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, form):
+    out = tmp_path / "out"
+    write(form, out, [1, 2])
+    script = f"""
+        import resource
+        import numpy as np
+        import pandas as pd
+        import xshards as xs
+        xs.init(cores=1, progress=False)
+        df = pd.DataFrame({{"a": np.random.default_rng(0).random(200_000)}})
+        shards = xs.from_pandas(df, 1)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        try:
+            shards.to_{form}({str(out)!r}, mode="overwrite")
+        except xs.XShardsError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "Could not write" in done.stdout, done.stderr
+    assert "File too large" in done.stdout
+    assert read(form, out) == [1, 2]
+    assert list(tmp_path.iterdir()) == [out]
