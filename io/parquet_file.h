@@ -25,6 +25,8 @@ class ParquetFile {
   /// The schema in the engine's types, see EngineSchema.
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   const parquet::FileMetaData& metadata() const { return *metadata_; }
+  /// What reads the parts of the file that are not columns.
+  parquet::ParquetFileReader& reader() const { return *reader_->parquet_reader(); }
   /// The index in the file's columns of a top-level column that has no parts, or -1.
   int LeafIndex(const std::string& column) const;
   /// The indices of all leaves of the columns; columns the file does not have are left

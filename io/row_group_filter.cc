@@ -15,6 +15,8 @@
 #include <parquet/metadata.h>
 #include <parquet/statistics.h>
 
+#include "io/bloom_filters.h"
+
 namespace xshards::io {
 namespace {
 
@@ -109,8 +111,18 @@ bool HasMissing(const arrow::Array& values) {
   return false;
 }
 
+arrow::ScalarVector ScalarsOf(const arrow::Array& values) {
+  arrow::ScalarVector scalars;
+  for (int64_t i = 0; i < values.length(); ++i) {
+    // What cannot be had may be anything.
+    scalars.push_back(values.GetScalar(i).ValueOr(arrow::MakeNullScalar(values.type())));
+  }
+  return scalars;
+}
+
 // True if the ranges show that one part of the conjunction is false for every row.
-bool IsPartRuledOut(const cp::Expression& part, const RangeOfColumn& range_of) {
+bool IsPartRuledOut(const cp::Expression& part, const RangeOfColumn& range_of,
+                    const MayHold& may_hold) {
   const auto* call = part.call();
   if (call == nullptr || call->arguments.empty()) return false;
   cp::Expression column = call->arguments[0];
@@ -135,28 +147,40 @@ bool IsPartRuledOut(const cp::Expression& part, const RangeOfColumn& range_of) {
   }
   const auto* reference = column.field_ref();
   if (reference == nullptr || reference->name() == nullptr) return false;
-  const auto range = range_of(*reference->name());
-  if (!range.has_value()) return false;
-  if (range->all_missing) return value == nullptr || !IsMissing(*value);
-  return value != nullptr ? RulesOut(*range, comparison, value)
-                          : RulesOutAll(*range, *list);
+  const std::string& name = *reference->name();
+  if (const auto range = range_of(name); range.has_value()) {
+    const bool outside = range->all_missing
+                             ? value == nullptr || !IsMissing(*value)
+                             : (value != nullptr ? RulesOut(*range, comparison, value)
+                                                 : RulesOutAll(*range, *list));
+    if (outside) return true;
+  }
+  if (may_hold == nullptr) return false;
+  if (list != nullptr) return !may_hold(name, ScalarsOf(*list));
+  return comparison == "equal" && !IsMissing(*value) && !may_hold(name, {value});
 }
 
 }  // namespace
 
-bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of) {
+bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
+                const MayHold& may_hold) {
   const auto parts = filter.Conjuncts();
   return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
-    return IsPartRuledOut(part.arrow(), range_of);
+    return IsPartRuledOut(part.arrow(), range_of, may_hold);
   });
 }
 
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter) {
-  return IsRuledOut(filter, [&](const std::string& name) -> std::optional<ColumnRange> {
+  const auto range_of = [&](const std::string& name) -> std::optional<ColumnRange> {
     const int leaf = file.LeafIndex(name);
     return leaf < 0 ? std::nullopt : RangeOf(file, row_group, leaf);
-  });
+  };
+  const auto may_hold = [&](const std::string& name, const arrow::ScalarVector& values) {
+    const int leaf = file.LeafIndex(name);
+    return leaf < 0 || MayHoldAny(file, row_group, leaf, values);
+  };
+  return IsRuledOut(filter, range_of, may_hold);
 }
 
 }  // namespace xshards::io

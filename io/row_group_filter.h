@@ -22,14 +22,19 @@ struct ColumnRange {
 };
 /// The range of a column; nullopt where it is not known.
 using RangeOfColumn = std::function<std::optional<ColumnRange>(const std::string& name)>;
+/// Whether a column may hold any of some values.
+using MayHold =
+    std::function<bool(const std::string& name, const arrow::ScalarVector& values)>;
 
-/// True if the ranges show that no row passes the filter. Only parts of a conjunction
-/// that compare a column with a constant (==, <, <=, >, >=) or look it up in a list
-/// count: they are false for missing values and NaN, which ranges leave out.
-bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of);
+/// True if the ranges, or `may_hold` where it is given, show that no row passes the
+/// filter. Only parts of a conjunction that compare a column with a constant (==, <, <=,
+/// >, >=) or look it up in a list count: they are false for missing values and NaN, which
+/// ranges leave out.
+bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
+                const MayHold& may_hold = nullptr);
 
-/// The same for the statistics of a row group. False wherever these are missing or do not
-/// tell.
+/// The same for the statistics and bloom filters of a row group. False wherever these are
+/// missing or do not tell.
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter);
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
 from xshards._engine_types import normalise
+from xshards._filters import Filters, columns_of, to_expression
 from xshards._pandas import frame_to_table
 from xshards._pandas_csv import (
     check_options,
@@ -292,6 +293,7 @@ def read_parquet(
     path: Paths,
     *,
     columns: Sequence[str] | None = None,
+    filters: Filters | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -307,6 +309,10 @@ def read_parquet(
         A file, a directory, or a pattern.
     columns : list of str, optional
         Read only these columns.
+    filters : expression, or list of tuples, optional
+        Read only the rows for which this is true: an expression such as
+        ``xs.col("a") > 1``, or ``[("a", ">", 1), ("b", "in", ["x", "y"])]``, where all
+        must hold; of a list of such lists, one must.
     num_partitions, block_size, context
         See `read_csv`.
 
@@ -314,12 +320,21 @@ def read_parquet(
     -------
     XShards
     """
+    wanted = None if columns is None else as_names("columns", columns)
+    read = wanted
+    if filters is not None and wanted is not None:
+        looked_at = columns_of(filters)
+        read = None if looked_at is None else list(dict.fromkeys([*wanted, *looked_at]))
     options = {
-        "columns": None if columns is None else as_names("columns", columns),
+        "columns": read,
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
-    return _read(_core.read_parquet, path, options, context)
+    shards = _read(_core.read_parquet, path, options, context)
+    if filters is None:
+        return shards
+    shards = shards.filter(to_expression(filters))
+    return shards if wanted is None else shards.select(wanted)
 
 
 def read_ipc(
