@@ -13,7 +13,7 @@ namespace xshards::ops {
 namespace {
 
 /// first_position and last_position: where the first or last row of a group is.
-template <bool kLast>
+template <bool IsLast>
 class PositionAccumulator final : public Accumulator {
  public:
   explicit PositionAccumulator(int64_t first_row) : next_row_(first_row) {}
@@ -47,11 +47,11 @@ class PositionAccumulator final : public Accumulator {
   }
 
  private:
-  static constexpr int64_t kNowhere = kLast ? -1 : std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kNowhere = IsLast ? -1 : std::numeric_limits<int64_t>::max();
 
   void Note(uint32_t group, int64_t row) {
     int64_t& position = positions_[group];
-    position = kLast ? std::max(position, row) : std::min(position, row);
+    position = IsLast ? std::max(position, row) : std::min(position, row);
   }
 
   std::vector<int64_t> positions_;

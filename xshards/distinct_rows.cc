@@ -126,8 +126,8 @@ bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
 }
 
 arrow::Result<Executor::Trees> Executor::LowerDistinct(
-    AggregateNode aggregate, Trees trees, const std::shared_ptr<arrow::Schema>& output,
-    Storage storage) {
+    const AggregateNode& aggregate, Trees trees,
+    const std::shared_ptr<arrow::Schema>& output, Storage storage) {
   const bool are_there = std::all_of(trees.begin(), trees.end(),
                                      [](const Plan& tree) { return IsThere(*tree); });
   if (!are_there) {

@@ -291,7 +291,7 @@ arrow::Result<Executor::Trees> Executor::LowerAggregate(const Plan& plan,
     aggregate.all_columns = false;
   }
   if (IsMadeByPosition(plan->as<AggregateNode>(), *plan->inputs[0])) {
-    return LowerDistinct(std::move(aggregate), std::move(trees), output, storage);
+    return LowerDistinct(aggregate, std::move(trees), output, storage);
   }
   const bool one = aggregate.ordered || aggregate.keys.empty();
   aggregate.phase = AggregatePhase::kPartial;

@@ -47,7 +47,7 @@ class Executor {
   arrow::Result<Trees> LowerExchange(const Plan& plan, Storage storage);
   arrow::Result<Trees> LowerAggregate(const Plan& plan, Storage storage);
   /// An Aggregate that is made by position; see distinct_rows.h. Its keys are named.
-  arrow::Result<Trees> LowerDistinct(AggregateNode aggregate, Trees trees,
+  arrow::Result<Trees> LowerDistinct(const AggregateNode& aggregate, Trees trees,
                                      const std::shared_ptr<arrow::Schema>& output,
                                      Storage storage);
   arrow::Result<Trees> LowerJoin(const Plan& plan, Storage storage);
