@@ -57,6 +57,13 @@ arrow::Status CheckSameColumns(const std::string& first_path,
       "': missing ", QuotedNames(missing), ", additional ", QuotedNames(extra));
 }
 
+// The mark of a column whose label is the number that its name says.
+std::string NumberedLabel(const std::string& name) {
+  std::string mark = "[\"";
+  mark.append(name).append("\", ").append(name).append("]");
+  return mark;
+}
+
 /// Plans the reading of CSV files.
 class CsvPlanner {
  public:
@@ -140,7 +147,7 @@ class CsvPlanner {
         type = TypeOf(seen);
       }
       // Columns that nobody named are numbered.
-      if (is_numbered) metadata->Append(kLabelMark, "[\"" + name + "\", " + name + "]");
+      if (is_numbered) metadata->Append(kLabelMark, NumberedLabel(name));
       if (metadata->size() == 0) metadata.reset();
       fields.push_back(arrow::field(name, std::move(type), true, std::move(metadata)));
     }

@@ -68,7 +68,7 @@ class TextSource final : public ::io::ByteSourceBase {
   bool at_end_ = false;
 };
 
-template <char kSep>
+template <char Sep>
 class RowReader final : public CsvRowReader {
  public:
   RowReader(std::string path, std::vector<std::string> columns)
@@ -108,7 +108,7 @@ class RowReader final : public CsvRowReader {
 
  private:
   using Untrimmed = ::io::trim_chars<>;
-  using Quoting = ::io::double_quote_escape<kSep, '"'>;
+  using Quoting = ::io::double_quote_escape<Sep, '"'>;
 
   // Make Status of what the parser throws.
   template <typename Work>
@@ -188,11 +188,11 @@ class RowReader final : public CsvRowReader {
   char* line_ = nullptr;
 };
 
-template <char kSep>
+template <char Sep>
 arrow::Result<std::unique_ptr<CsvRowReader>> OpenRows(const std::string& path,
                                                       std::vector<std::string> columns,
                                                       arrow::MemoryPool* pool) {
-  auto reader = std::make_unique<RowReader<kSep>>(path, std::move(columns));
+  auto reader = std::make_unique<RowReader<Sep>>(path, std::move(columns));
   ARROW_RETURN_NOT_OK(reader->Open(pool));
   return reader;
 }

@@ -79,19 +79,19 @@ arrow::Status ForEachRow(const std::string& path,
       const auto reader,
       CsvRowReader::Make(path, {columns.begin(), columns.end()}, options));
   std::tuple<Types...> row;
-  const auto read_and_call = [&]<size_t... kColumns>(std::index_sequence<kColumns...>) {
+  const auto read_and_call = [&]<size_t... Columns>(std::index_sequence<Columns...>) {
     size_t misfit = sizeof...(Types);
     const auto read = [&](size_t column, auto* value) {
       if (ReadField(reader->field(column), value)) return true;
       misfit = column;
       return false;
     };
-    if (!(read(kColumns, &std::get<kColumns>(row)) && ...)) return reader->Misfit(misfit);
+    if (!(read(Columns, &std::get<Columns>(row)) && ...)) return reader->Misfit(misfit);
     if constexpr (std::is_void_v<std::invoke_result_t<Function&, const Types&...>>) {
-      function(std::as_const(std::get<kColumns>(row))...);
+      function(std::as_const(std::get<Columns>(row))...);
       return arrow::Status::OK();
     } else {
-      return arrow::Status(function(std::as_const(std::get<kColumns>(row))...));
+      return arrow::Status(function(std::as_const(std::get<Columns>(row))...));
     }
   };
   while (true) {

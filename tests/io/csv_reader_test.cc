@@ -5,6 +5,7 @@
 #include <arrow/io/compressed.h>
 #include <arrow/io/file.h>
 #include <arrow/util/compression.h>
+#include <arrow/util/key_value_metadata.h>
 #include <gmock/gmock.h>
 
 #include "tests/io/scan_fixture.h"
@@ -334,8 +335,10 @@ TEST_F(CsvReader, ReadsBatchesOfManyBlocks) {
   constexpr int kRows = 200000;
   for (int i = 0; i < kRows; ++i) {
     const auto id = std::to_string(i);
-    text += id + (i % 7 == 0 ? ",\"n\"\"" + id + "\n\"," : ",n" + id + ",") +
-            (i % 5 == 0 ? "" : std::to_string(i / 2) + (i % 2 == 0 ? ".0" : ".5")) + "\n";
+    text += id;
+    text += i % 7 == 0 ? ",\"n\"\"" + id + "\n\"," : ",n" + id + ",";
+    if (i % 5 != 0) text += std::to_string(i / 2) + (i % 2 == 0 ? ".0" : ".5");
+    text += '\n';
   }
   const auto table = Read(text, {.split = {.num_partitions = 3}});
   ASSERT_NE(table, nullptr);

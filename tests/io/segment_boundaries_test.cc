@@ -33,7 +33,8 @@ TEST(SegmentBoundaries, GiveWhatTheWholeTextGives) {
     const auto size = static_cast<int64_t>(text.size());
     std::vector<int64_t> targets;
     const int64_t step = 1 + static_cast<int64_t>(random() % 700);
-    for (int64_t target = 1; target < size; target += 1 + random() % step) {
+    for (int64_t target = 1; target < size;
+         target += 1 + static_cast<int64_t>(random()) % step) {
       targets.push_back(target);
     }
     RecordBoundaries whole(',', '"', 0, targets);
