@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 JOBS ?= $(shell nproc)
 VENV := .venv
+FUZZ_SECONDS ?= 600
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
 
@@ -52,12 +53,21 @@ test-python: build
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(VENV)/bin/python -m pytest -m slow --timeout 3600
 
+.PHONY: cpp-fuzz fuzz
+cpp-fuzz: setup
+	@.ci/setup-apt.sh $(PYTHON) clang
+	@$(MAKE) -s build/fuzz/build.ninja
+	@cmake --build --preset fuzz
+fuzz: cpp-fuzz ## Look for crashes in the parsers, FUZZ_SECONDS (600) for each
+	@tests/fuzz/run.sh $(FUZZ_SECONDS)
+
 .PHONY: sanitize
-sanitize: ## C++ tests under the address, undefined and thread sanitizers
+sanitize: ## C++ tests under the address, undefined and thread sanitizers; a short fuzz
 	@$(MAKE) cpp-asan
 	@ctest --preset asan
 	@$(MAKE) cpp-tsan
 	@ctest --preset tsan
+	@$(MAKE) fuzz FUZZ_SECONDS=10
 
 .PHONY: lint lint-all lint-style
 lint-style: setup

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages the build needs and this machine lacks.
-# Usage: setup-apt.sh <python> [java]
+# Usage: setup-apt.sh <python> [java | clang]
 set -euo pipefail
 python=$1
 
@@ -20,6 +20,9 @@ else
 fi
 if [[ ${2-} == java ]] && ! command -v java >/dev/null; then
   packages+=(openjdk-17-jre-headless)
+fi
+if [[ ${2-} == clang ]]; then
+  packages+=(clang-14 libclang-rt-14-dev)
 fi
 
 missing=()
