@@ -299,7 +299,9 @@ void Truncate(JsonColumn* column, int64_t length) {
   if (column->capacity == 0) return;
   const int64_t kept = std::min(length, column->length);
   for (int64_t row = kept; row < column->length; ++row) {
-    if (!arrow::bit_util::GetBit(column->valid, row)) --column->num_nulls;
+    if (!arrow::bit_util::GetBit(column->valid, static_cast<uint64_t>(row))) {
+      --column->num_nulls;
+    }
     arrow::bit_util::SetBit(column->valid, row);
     if (column->kind == JsonKind::kBool) arrow::bit_util::ClearBit(column->values, row);
   }

@@ -191,7 +191,7 @@ std::shared_ptr<arrow::DataType> JsonShape::ToType(int depth) const {
     if (type == nullptr) return nullptr;
     fields.push_back(arrow::field(keys_[i], std::move(type)));
   }
-  return arrow::struct_(std::move(fields));
+  return arrow::struct_(fields);
 }
 
 arrow::FieldVector JsonShape::ToFields() const {

@@ -257,7 +257,9 @@ TEST_F(JsonReader, TakesBlanksWhereTheyComeAndGo) {
   // Every line behind every other.
   std::string text;
   for (const auto& first : lines) {
-    for (const auto& second : lines) text += first + "\n" + second + "\n";
+    for (const auto& second : lines) {
+      text.append(first).append("\n").append(second).append("\n");
+    }
   }
   const auto table = Read(text);
   ASSERT_NE(table, nullptr);
