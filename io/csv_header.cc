@@ -79,7 +79,7 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
   constexpr int64_t kBlockBytes = 64LL << 10;
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(path, ToTextFormat(options), 0, file_size, pool));
-  TextBlocks blocks(std::move(input), kBlockBytes, pool);
+  TextBlocks blocks(std::move(input), kBlockBytes, pool, kMaxCsvBlockBytes);
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
     auto row = ParseFirstRow(block, options);
