@@ -178,11 +178,14 @@ def test_ctrl_c_ends_training_and_leaves_a_usable_estimator(make):
     estimator = make(mlp())
     estimator.fit(shards())
     pids = estimator._job.pids
+    # Where tests are a shell's background job, it would be ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(shards(20_000), epochs=10_000, batch_size=2)
     timer.join()
+    signal.signal(signal.SIGINT, before)
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
