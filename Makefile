@@ -95,8 +95,7 @@ bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow,
 	@.ci/setup-venv.sh $(PYTHON) .venv-peers python/requirements-peers.txt
 	@.ci/setup-venv.sh $(PYTHON) .venv-training --torch python/requirements-peers-training.txt
 	@benchmarks/micro.sh
-	@$(VENV)/bin/python benchmarks/run.py
-	@$(VENV)/bin/python benchmarks/run.py --tasks python_udf --rows 4040000 --json build/bench/python_udf.json
+	@$(VENV)/bin/python benchmarks/run.py --rows 4040000
 	@$(VENV)/bin/python benchmarks/param_sync.py
 	@$(VENV)/bin/python benchmarks/feeding.py
 	@$(VENV)/bin/python benchmarks/training.py
