@@ -35,8 +35,10 @@ class ProgressBar:
         if stage != self._stage:
             self._open(label, total)
             self._stage = stage
-        self._bar.n = done
-        self._bar.refresh()
+        # A screen shows the seconds go by; in a file each refresh is a line more.
+        if done != self._bar.n or sys.stderr.isatty():
+            self._bar.n = done
+            self._bar.refresh()
 
     def _open(self, label: str, total: int) -> None:
         from tqdm.auto import tqdm

@@ -97,6 +97,15 @@ def test_progress_shows_after_a_while(monkeypatch):
     assert "Sort" in text
 
 
+def test_progress_in_a_file_has_a_line_for_each_change(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with ProgressBar(delay=0) as bar:
+        for done in (0, 0, 0, 1, 1, 1):
+            bar(1, "Scan csv", done, 4)
+        shown = sys.stderr.getvalue().count("Scan csv")
+    assert shown == 2
+
+
 def test_progress_says_nothing_about_short_actions(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with ProgressBar() as bar:
