@@ -7,14 +7,23 @@
 
 #include <arrow/status.h>
 
+#include "learn/ps/huge_pages.h"
+
 namespace xshards::learn {
 
 namespace {
 
 // Names the layout below: change it when that changes.
-constexpr uint64_t kMagic = 0x3150'5353'4853'4458;
+constexpr uint64_t kMagic = 0x3250'5353'4853'4458;
 
 int64_t AlignToLine(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Where a vector of so many bytes may begin, from `bytes` on: it has pages of its own,
+/// huge ones if it fills any. What is left out before it is never touched.
+int64_t AlignToVector(int64_t bytes, int64_t vector_bytes) {
+  if (vector_bytes < kHugePage) return SharedRegion::AlignToPage(bytes);
+  return (bytes + kHugePage - 1) / kHugePage * kHugePage;
+}
 
 template <typename T>
 T* As(std::byte* bytes) {
@@ -37,14 +46,15 @@ ParameterRegion::Sections ParameterRegion::Arrange(const ParameterLayout& layout
   at.records = at.control_end;
   at.step_counts = AlignToLine(
       at.records + parameters * static_cast<int64_t>(sizeof(ParameterRecord)));
-  at.weights = page(at.step_counts + parameters * static_cast<int64_t>(sizeof(int64_t)));
-  at.states = at.weights + page(layout.vector_bytes());
-  at.replicas = at.states + sizes.num_states * page(layout.vector_bytes());
+  at.replicas = page(at.step_counts + parameters * static_cast<int64_t>(sizeof(int64_t)));
   at.replica_state = AlignToLine(parameters);
-  at.replica_gradient =
-      page(at.replica_state + 2 * AlignToLine(sizes.replica_state_bytes));
-  at.replica_stride = at.replica_gradient + page(layout.vector_bytes());
-  at.end = at.replicas + sizes.num_replicas * at.replica_stride;
+  at.replica_stride = page(at.replica_state + 2 * AlignToLine(sizes.replica_state_bytes));
+  at.vector_stride = AlignToVector(layout.vector_bytes(), layout.vector_bytes());
+  at.weights = AlignToVector(at.replicas + sizes.num_replicas * at.replica_stride,
+                             layout.vector_bytes());
+  at.states = at.weights + at.vector_stride;
+  at.gradients = at.states + sizes.num_states * at.vector_stride;
+  at.end = at.gradients + sizes.num_replicas * at.vector_stride;
   return at;
 }
 
@@ -76,6 +86,7 @@ arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Create(
                  .type = parameter.type,
                  .group = parameter.group};
   }
+  region->UseHugePages();
   return region;
 }
 
@@ -97,7 +108,19 @@ arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Open(int fd,
   ARROW_RETURN_NOT_OK(shared->AllowWrites(0, sections.control_end));
   ARROW_RETURN_NOT_OK(shared->AllowWrites(
       sections.replicas + replica * sections.replica_stride, sections.replica_stride));
+  ARROW_RETURN_NOT_OK(shared->AllowWrites(
+      sections.gradients + replica * sections.vector_stride, sections.vector_stride));
   return region;
+}
+
+void ParameterRegion::UseHugePages() const {
+  learn::UseHugePages(weights(), vector_bytes());
+  for (int32_t index = 0; index < sizes().num_states; ++index) {
+    learn::UseHugePages(state(index), vector_bytes());
+  }
+  for (int32_t replica = 0; replica < sizes().num_replicas; ++replica) {
+    learn::UseHugePages(gradient(replica), vector_bytes());
+  }
 }
 
 std::span<const ParameterRecord> ParameterRegion::parameters() const {
@@ -115,8 +138,7 @@ ReplicaSlot& ParameterRegion::slot(int32_t replica) const {
 }
 
 std::byte* ParameterRegion::state(int32_t index) const {
-  return at(header().sections.states +
-            index * SharedRegion::AlignToPage(header().vector_bytes));
+  return at(header().sections.states + index * header().sections.vector_stride);
 }
 
 std::byte* ParameterRegion::replica_part(int32_t replica) const {
@@ -124,7 +146,7 @@ std::byte* ParameterRegion::replica_part(int32_t replica) const {
 }
 
 std::byte* ParameterRegion::gradient(int32_t replica) const {
-  return replica_part(replica) + header().sections.replica_gradient;
+  return at(header().sections.gradients + replica * header().sections.vector_stride);
 }
 
 std::span<uint8_t> ParameterRegion::presence(int32_t replica) const {

@@ -46,11 +46,13 @@ struct RegionSizes {
 
 /// The one shared region of a parameter server, and where everything in it is:
 ///
-///     header, slots │ records, step counts │ weights │ states │ replica 0 │ replica 1 ..
-///     a replica: presence flags, its state twice, its gradient
+///     header, slots │ records, step counts │ replica 0 │ replica 1 .. │
+///     weights │ states │ gradient of replica 0 │ gradient of replica 1 ..
 ///
-/// Each part between bars begins on a page, so that a replica gets write access to the
-/// first part and its own alone: it cannot harm weights or another's gradient.
+/// A replica's part has its presence flags and its state, twice. Each part between bars
+/// begins on a page, so that a replica gets write access to the first part and its own
+/// two alone: it cannot harm weights or another's gradient. Vectors that fill huge pages
+/// begin on one.
 class XSHARDS_EXPORT ParameterRegion {
  public:
   static arrow::Result<std::shared_ptr<ParameterRegion>> Create(
@@ -97,12 +99,13 @@ class XSHARDS_EXPORT ParameterRegion {
     int64_t step_counts = 0;
     int64_t slots = 0;
     int64_t control_end = 0;  // up to here every replica may write
-    int64_t weights = 0;
-    int64_t states = 0;
     int64_t replicas = 0;
     int64_t replica_stride = 0;
-    int64_t replica_state = 0;     // in a replica's part
-    int64_t replica_gradient = 0;  // in a replica's part
+    int64_t replica_state = 0;  // in a replica's part
+    int64_t weights = 0;
+    int64_t states = 0;
+    int64_t gradients = 0;
+    int64_t vector_stride = 0;  // from one state or gradient to the next
     int64_t end = 0;
   };
   struct Header {
@@ -121,6 +124,7 @@ class XSHARDS_EXPORT ParameterRegion {
   explicit ParameterRegion(std::shared_ptr<SharedRegion> region);
   static Sections Arrange(const ParameterLayout& layout, RegionSizes sizes);
 
+  void UseHugePages() const;
   std::byte* at(int64_t offset) const { return region_->data() + offset; }
   Header& header() const { return *reinterpret_cast<Header*>(region_->data()); }
   std::byte* replica_part(int32_t replica) const;

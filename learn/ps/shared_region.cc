@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "learn/ps/huge_pages.h"
+
 namespace xshards::learn {
 
 namespace {
@@ -38,8 +40,7 @@ arrow::Result<std::shared_ptr<SharedRegion>> SharedRegion::Create(
   if (fd < 0) return Failed("make", size);
   void* data = MAP_FAILED;
   if (ftruncate(fd, size) == 0) {
-    data = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED,
-                fd, 0);
+    data = MapForHugePages(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
   if (data == MAP_FAILED) {
     const auto status = Failed("map", size);
@@ -57,8 +58,7 @@ arrow::Result<std::shared_ptr<SharedRegion>> SharedRegion::Open(int fd) {
   }
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return Failed("share", about.st_size);
-  void* data =
-      mmap(nullptr, static_cast<size_t>(about.st_size), PROT_READ, MAP_SHARED, own, 0);
+  void* data = MapForHugePages(about.st_size, PROT_READ, MAP_SHARED, own, 0);
   if (data == MAP_FAILED) {
     const auto status = Failed("map", about.st_size);
     close(own);

@@ -17,6 +17,7 @@
 #include <pybind11/stl.h>
 
 #include "learn/ps/client.h"
+#include "learn/ps/private_weights.h"
 #include "learn/ps/server.h"
 #include "python/src/bindings.h"
 #include "python/src/status_exception.h"
@@ -31,6 +32,7 @@ namespace {
 using learn::ParameterRegion;
 using learn::ParameterServer;
 using learn::ParameterType;
+using learn::PrivateWeights;
 using learn::ReplicaClient;
 using RegionPtr = std::shared_ptr<ParameterRegion>;
 
@@ -38,22 +40,23 @@ using Rule = std::pair<std::string, std::map<std::string, double>>;
 using Spec = std::tuple<std::string, int64_t, std::string, int32_t>;
 
 /// What keeps the mapping alive as long as an array shows it.
-py::capsule KeepAlive(const RegionPtr& region) {
-  return {new RegionPtr(region),
-          [](void* held) { delete static_cast<RegionPtr*>(held); }};
+py::capsule KeepAlive(const std::shared_ptr<void>& mapping) {
+  using Held = std::shared_ptr<void>;
+  return {new Held(mapping), [](void* held) { delete static_cast<Held*>(held); }};
 }
 
-py::array View(const RegionPtr& region, const py::dtype& dtype, int64_t count, void* data,
-               bool writable) {
-  py::array array(dtype, {count}, {dtype.itemsize()}, data, KeepAlive(region));
+py::array View(const std::shared_ptr<void>& mapping, const py::dtype& dtype,
+               int64_t count, void* data, bool writable) {
+  py::array array(dtype, {count}, {dtype.itemsize()}, data, KeepAlive(mapping));
   if (!writable) array.attr("setflags")(py::arg("write") = false);
   return array;
 }
 
-/// One parameter's part of a flat vector, without a copy.
-py::array ParameterView(const RegionPtr& region, std::byte* vector, int64_t index,
-                        bool writable) {
-  const auto parameters = region->parameters();
+/// One parameter's part of a flat vector in `mapping`, without a copy.
+py::array ParameterView(const ParameterRegion& region,
+                        const std::shared_ptr<void>& mapping, std::byte* vector,
+                        int64_t index, bool writable) {
+  const auto parameters = region.parameters();
   if (index < 0 || index >= static_cast<int64_t>(parameters.size())) {
     Unwrap(arrow::Status::IndexError("The model has parameters 0 to ",
                                      parameters.size() - 1, ", got ", index));
@@ -61,7 +64,12 @@ py::array ParameterView(const RegionPtr& region, std::byte* vector, int64_t inde
   const auto& parameter = parameters[static_cast<size_t>(index)];
   const auto dtype = parameter.type == ParameterType::kFloat32 ? py::dtype::of<float>()
                                                                : py::dtype::of<double>();
-  return View(region, dtype, parameter.count, vector + parameter.offset, writable);
+  return View(mapping, dtype, parameter.count, vector + parameter.offset, writable);
+}
+
+py::array ParameterView(const RegionPtr& region, std::byte* vector, int64_t index,
+                        bool writable) {
+  return ParameterView(*region, region, vector, index, writable);
 }
 
 py::bytes ToBytes(std::span<const std::byte> bytes) {
@@ -330,6 +338,13 @@ void BindServer(py::module_& module) {
 }
 
 void BindClient(py::module_& module) {
+  py::class_<PrivateWeights, std::shared_ptr<PrivateWeights>>(module, "PrivateWeights")
+      .def("parameter",
+           [](const std::shared_ptr<PrivateWeights>& self, int64_t index) {
+             return ParameterView(*self->region(), self, self->data(), index, true);
+           })
+      .def("refresh", &PrivateWeights::Refresh);
+
   py::class_<ReplicaClient>(module, "ReplicaClient")
       .def_static("attach",
                   [](int fd, int32_t replica) {
@@ -344,12 +359,9 @@ void BindClient(py::module_& module) {
            [](const ReplicaClient& self, int64_t index) {
              return ParameterView(self.region(), self.region()->weights(), index, false);
            })
-      .def("weights_place",
-           [](const ReplicaClient& self, int64_t index) {
-             const auto view =
-                 ParameterView(self.region(), self.region()->weights(), index, false);
-             const auto* begin = static_cast<const std::byte*>(view.data());
-             return self.region()->weights_offset() + (begin - self.region()->weights());
+      .def("private_weights",
+           [](const ReplicaClient& self) {
+             return Unwrap(PrivateWeights::Map(self.region()));
            })
       .def("gradient",
            [](const ReplicaClient& self, int64_t index) {

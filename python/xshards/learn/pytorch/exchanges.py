@@ -37,10 +37,8 @@ class ServerExchange:
             _core.ReplicaClient.attach(region, command.rank) for region in regions
         ]
         self._views = [
-            WeightsView(region, client, shapes)
-            for region, client, shapes in zip(
-                regions, self._clients, command.shapes, strict=True
-            )
+            WeightsView(client, shapes)
+            for client, shapes in zip(self._clients, command.shapes, strict=True)
         ]
         for region in regions:
             os.close(region)  # the mappings stay

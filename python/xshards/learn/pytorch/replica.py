@@ -125,7 +125,11 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
             raise
         except BaseException as error:  # it belongs to the caller
             side.flush()
-            channel.send(("error", *pack_error(error)))
+            message = ("error", *pack_error(error))
+            if replica is None:
+                channel.send(message)
+            else:
+                replica.tell(*message)
 
 
 class _Replica:

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 if TYPE_CHECKING:
@@ -26,35 +24,17 @@ class WeightsView:
     """
 
     def __init__(
-        self,
-        descriptor: int,
-        client: _core.ReplicaClient,
-        shapes: Sequence[tuple[int, ...]],
+        self, client: _core.ReplicaClient, shapes: Sequence[tuple[int, ...]]
     ) -> None:
-        shared = [client.weights(index) for index in range(len(shapes))]
-        places = [client.weights_place(index) for index in range(len(shapes))]
-        ends = [place + values.nbytes for place, values in zip(places, shared)]  # noqa: B905
-        begin = min(places) // mmap.PAGESIZE * mmap.PAGESIZE
-        self._memory = mmap.mmap(
-            descriptor,
-            max(ends) - begin,
-            flags=mmap.MAP_PRIVATE,
-            prot=mmap.PROT_READ | mmap.PROT_WRITE,
-            offset=begin,
-        )
-        self._shared = shared
-        self._own = [
-            np.frombuffer(self._memory, values.dtype, len(values), place - begin)
-            for place, values in zip(places, shared, strict=True)
-        ]
+        self._private = client.private_weights()
+        self._shared = [client.weights(index) for index in range(len(shapes))]
+        self._own = [self._private.parameter(index) for index in range(len(shapes))]
         self.tensors = [
             torch.from_numpy(values).view(shape)
             for values, shape in zip(self._own, shapes, strict=True)
         ]
-
-    def refresh(self) -> None:
-        """Show the weights as they are now."""
-        self._memory.madvise(mmap.MADV_DONTNEED)
+        #: Show the weights as they are now.
+        self.refresh = self._private.refresh
 
     def changed(self) -> list[int]:
         """Name the parameters that were written to since the last refresh."""
