@@ -66,15 +66,13 @@ std::shared_ptr<arrow::DataType> HiveType(
 arrow::Result<std::shared_ptr<arrow::Scalar>> ToHiveScalar(
     const HiveValue& value, const std::shared_ptr<arrow::DataType>& type) {
   if (!value.value.has_value()) return arrow::MakeNullScalar(type);
-  int64_t integer = 0;
-  if (type->id() != arrow::Type::INT64) {
-    return std::make_shared<arrow::LargeStringScalar>(*value.value);
+  auto scalar = arrow::Scalar::Parse(type, *value.value);
+  if (!scalar.ok()) {
+    return arrow::Status::Invalid("Expected ", type->ToString(), " for column '",
+                                  value.column, "' in the name of a folder, got '",
+                                  *value.value, "'");
   }
-  if (!ReadInteger(*value.value, &integer)) {
-    return arrow::Status::Invalid("Expected an integer for column '", value.column,
-                                  "' in the name of a folder, got '", *value.value, "'");
-  }
-  return std::make_shared<arrow::Int64Scalar>(integer);
+  return scalar;
 }
 
 }  // namespace xshards::io

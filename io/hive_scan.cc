@@ -84,7 +84,9 @@ class HiveStream final : public BatchStream {
 
 }  // namespace
 
-arrow::Status AddHiveColumns(const std::vector<InputFile>& files, ScanNode* scan) {
+arrow::Status AddHiveColumns(const std::vector<InputFile>& files,
+                             const std::set<std::string>& own, bool schema_was_asked,
+                             ScanNode* scan) {
   const auto columns = ColumnsOf(HiveValues(files[0].below));
   std::map<std::string, std::vector<std::optional<std::string>>> values;
   for (const auto& file : files) {
@@ -100,11 +102,12 @@ arrow::Status AddHiveColumns(const std::vector<InputFile>& files, ScanNode* scan
   std::vector<std::string> added;
   auto fields = scan->schema->fields();
   for (const auto& name : columns) {
-    const bool is_known =
-        std::any_of(fields.begin(), fields.end(),
-                    [&](const auto& field) { return field->name() == name; });
-    if (is_known) continue;
-    fields.push_back(arrow::field(name, HiveType(values[name])));
+    if (own.contains(name)) continue;
+    if (!schema_was_asked) {
+      fields.push_back(arrow::field(name, HiveType(values[name])));
+    } else if (scan->schema->GetFieldIndex(name) < 0) {
+      continue;
+    }
     added.push_back(name);
   }
   if (added.empty()) return arrow::Status::OK();

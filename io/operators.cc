@@ -11,6 +11,7 @@
 #include "io/json_scan.h"
 #include "io/json_types.h"
 #include "io/json_writer.h"
+#include "io/orc_scan.h"
 #include "io/parquet_scan.h"
 #include "io/parquet_writer.h"
 
@@ -26,6 +27,7 @@ void AddOperators(OperatorTable& table) {
   table.SetTypeFinder("json", FindJsonTypes);
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
+  table.SetScan("orc", MakeOrcScan());
   table.SetWriter("csv", MakeWriter(OpenCsvWriter));
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
   table.SetWriter("parquet", MakeWriter(OpenParquetWriter));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/parquet_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <parquet/arrow/schema.h>
@@ -10,6 +11,7 @@
 #include <parquet/properties.h>
 
 #include "io/file_system.h"
+#include "io/row_group_batches.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
@@ -28,20 +30,41 @@ const parquet::arrow::SchemaField* FindField(const parquet::arrow::FileReader& r
   return nullptr;
 }
 
+// Up to so many bytes of a row group are read a whole column at a time.
+constexpr int64_t kMaxWholeBytes = 32LL << 20;
+
+int64_t LargestRowGroup(const parquet::FileMetaData& metadata) {
+  int64_t largest = 0;
+  for (int i = 0; i < metadata.num_row_groups(); ++i) {
+    const auto group = metadata.RowGroup(i);
+    // Not all writers say how large it is when compressed.
+    const int64_t num_bytes = group->total_compressed_size() > 0
+                                  ? group->total_compressed_size()
+                                  : group->total_byte_size();
+    largest = std::max(largest, num_bytes);
+  }
+  return largest;
+}
+
 arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> MakeReader(
-    const std::string& path, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));
+    const Location& location, arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(auto file, location.file_system->OpenInputFile(location.path));
   parquet::ReaderProperties properties(pool);
-  // A remote file is read in few large requests, a local one in pieces, so that memory
-  // holds only what is being decoded.
-  if (location.is_local) properties.enable_buffered_stream();
-  properties.set_buffer_size(1LL << 20);
+  std::shared_ptr<parquet::FileMetaData> metadata;
+  BEGIN_PARQUET_CATCH_EXCEPTIONS
+  metadata = parquet::ReadMetaData(file);
+  // A remote file is read in few large requests, a local one with large row groups in
+  // pieces, so that memory holds only what is being decoded.
+  if (location.is_local && LargestRowGroup(*metadata) > kMaxWholeBytes) {
+    properties.enable_buffered_stream();
+    properties.set_buffer_size(1LL << 20);
+  }
+  END_PARQUET_CATCH_EXCEPTIONS
   parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);
   arrow_properties.set_pre_buffer(!location.is_local);
   arrow_properties.set_binary_type(arrow::Type::LARGE_BINARY);
   parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(std::move(file), properties));
+  ARROW_RETURN_NOT_OK(builder.Open(std::move(file), properties, std::move(metadata)));
   return builder.memory_pool(pool)->properties(arrow_properties)->Build();
 }
 
@@ -49,7 +72,8 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> MakeReader(
 
 arrow::Result<std::unique_ptr<ParquetFile>> ParquetFile::Open(const std::string& path,
                                                               arrow::MemoryPool* pool) {
-  auto reader = MakeReader(path, pool);
+  ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));
+  auto reader = MakeReader(location, pool);
   if (!reader.ok()) {
     return WithPath(reader.status(),
                     "Expected a whole Parquet file (truncated files lack their footer); "
@@ -58,6 +82,8 @@ arrow::Result<std::unique_ptr<ParquetFile>> ParquetFile::Open(const std::string&
   }
   std::unique_ptr<ParquetFile> file(new ParquetFile());
   file->path_ = path;
+  file->is_local_ = location.is_local;
+  file->pool_ = pool;
   file->reader_ = reader.MoveValueUnsafe();
   file->metadata_ = file->reader_->parquet_reader()->metadata();
   std::shared_ptr<arrow::Schema> schema;
@@ -95,9 +121,18 @@ arrow::Result<ParquetFile::Bytes> ParquetFile::BytesOf(
 }
 
 arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ParquetFile::ReadRowGroup(
-    int row_group, const std::vector<int>& leaves, int64_t batch_rows) {
-  reader_->set_batch_size(batch_rows);
-  return reader_->GetRecordBatchReader({row_group}, leaves);
+    int row_group, const std::vector<std::string>& columns, int64_t batch_rows) {
+  RowGroupRequest request{
+      .row_group = row_group, .batch_rows = batch_rows, .pre_buffer = !is_local_};
+  for (const auto& name : columns) {
+    const auto* field = FindField(*reader_, name);
+    if (field == nullptr) continue;
+    ParquetColumn column{.field = arrow::field(name, EngineType(field->field->type())),
+                         .is_leaf = field->is_leaf()};
+    CollectLeaves(*field, &column.leaves);
+    request.columns.push_back(std::move(column));
+  }
+  return ReadRowGroupBatches(reader_.get(), request, pool_);
 }
 
 }  // namespace xshards::io

@@ -41,14 +41,17 @@ class ParquetFile {
   };
   arrow::Result<Bytes> BytesOf(int row_group, const std::vector<int>& leaves) const;
 
-  /// Read a row group in batches of at most `batch_rows`.
+  /// Read columns of a row group in batches of at most `batch_rows`. Columns the file
+  /// does not have are left out; types may differ from those of schema().
   arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroup(
-      int row_group, const std::vector<int>& leaves, int64_t batch_rows);
+      int row_group, const std::vector<std::string>& columns, int64_t batch_rows);
 
  private:
   ParquetFile() = default;
 
   std::string path_;
+  bool is_local_ = true;
+  arrow::MemoryPool* pool_ = nullptr;
   std::unique_ptr<parquet::arrow::FileReader> reader_;
   std::shared_ptr<parquet::FileMetaData> metadata_;
   std::shared_ptr<arrow::Schema> schema_;

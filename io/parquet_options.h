@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
+#include <arrow/type.h>
 
 #include "io/option_map.h"
 #include "io/split_size.h"
@@ -14,10 +16,14 @@
 
 namespace xshards::io {
 
-/// How to read Parquet and Arrow IPC files, which know their own schema.
+/// How to read Parquet, Arrow IPC and ORC files, which know their own schema.
 struct XSHARDS_EXPORT ParquetOptions {
   /// Read only these columns, in this order.
   std::optional<std::vector<std::string>> columns{};
+  /// The columns there are, and their types, whatever the files say: values are cast,
+  /// columns that a file lacks are missing in it, others are not read. nullptr: as the
+  /// files say.
+  std::shared_ptr<arrow::Schema> schema{};
   SplitSize split{};
 
   arrow::Status Validate() const;
@@ -26,5 +32,6 @@ struct XSHARDS_EXPORT ParquetOptions {
 };
 
 using IpcOptions = ParquetOptions;
+using OrcOptions = ParquetOptions;
 
 }  // namespace xshards::io

@@ -22,12 +22,12 @@ constexpr int64_t kMaxBatchRows = 64LL << 10;
 
 class ParquetSplitStream final : public BatchStream {
  public:
-  ParquetSplitStream(std::unique_ptr<ParquetFile> file, const Split& split,
-                     std::optional<Expression> filter,
-                     std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
+  ParquetSplitStream(std::unique_ptr<ParquetFile> file, const ScanNode& scan,
+                     const Split& split, std::shared_ptr<arrow::Schema> schema,
+                     OperatorContext& context)
       : file_(std::move(file)),
         leaves_(file_->LeafIndices(schema->field_names())),
-        filter_(std::move(filter)),
+        scan_(scan),
         schema_(std::move(schema)),
         context_(context),
         next_group_(static_cast<int>(split.begin)),
@@ -58,8 +58,9 @@ class ParquetSplitStream final : public BatchStream {
   }
 
   arrow::Status OpenRowGroup(int group) {
-    if (filter_.has_value()) {
-      ARROW_ASSIGN_OR_RAISE(const bool skip, CanSkipRowGroup(*file_, group, *filter_));
+    if (scan_.filter.has_value()) {
+      ARROW_ASSIGN_OR_RAISE(const bool skip,
+                            CanSkipRowGroup(*file_, group, *scan_.filter, *scan_.schema));
       if (skip) {
         ++context_.metrics->row_groups_skipped;
         return arrow::Status::OK();
@@ -76,7 +77,8 @@ class ParquetSplitStream final : public BatchStream {
         std::max<int64_t>(1, bytes.uncompressed / std::max<int64_t>(1, num_rows));
     const int64_t batch_rows =
         std::clamp<int64_t>(context_.batch_bytes / row_bytes, 1, kMaxBatchRows);
-    ARROW_ASSIGN_OR_RAISE(reader_, file_->ReadRowGroup(group, leaves_, batch_rows));
+    ARROW_ASSIGN_OR_RAISE(reader_,
+                          file_->ReadRowGroup(group, schema_->field_names(), batch_rows));
     return arrow::Status::OK();
   }
 
@@ -93,7 +95,7 @@ class ParquetSplitStream final : public BatchStream {
 
   const std::unique_ptr<ParquetFile> file_;
   const std::vector<int> leaves_;
-  const std::optional<Expression> filter_;
+  const ScanNode& scan_;  // lives as long as this, see OpenSplit
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
   int next_group_;
@@ -106,7 +108,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenParquetSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(auto file, ParquetFile::Open(split.path, context.pool));
-  return std::make_unique<ParquetSplitStream>(std::move(file), split, scan.filter, schema,
+  return std::make_unique<ParquetSplitStream>(std::move(file), scan, split, schema,
                                               context);
 }
 

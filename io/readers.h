@@ -50,7 +50,14 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> conte
                                                   const Paths& paths,
                                                   const ParquetOptions& options = {});
 
-/// Read Arrow IPC files (Feather); a piece is one or more record batches.
+/// Read ORC; a piece is one or more stripes.
+XSHARDS_EXPORT arrow::Result<XShards> ReadOrc(std::shared_ptr<Context> context,
+                                              const Paths& paths,
+                                              const OrcOptions& options = {});
+
+/// Read Arrow IPC files (Feather); a piece is one or more record batches. Local files are
+/// mapped: columns that need no cast are not copied, and the files must not be cut short
+/// while what was read is in use (replacing them is fine).
 XSHARDS_EXPORT arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const IpcOptions& options = {});

@@ -160,6 +160,14 @@ bool IsPartRuledOut(const cp::Expression& part, const RangeOfColumn& range_of,
   return comparison == "equal" && !IsMissing(*value) && !may_hold(name, {value});
 }
 
+// True if values of one type compare as those of the other they are cast to.
+bool AreAlike(const arrow::DataType& left, const arrow::DataType& right) {
+  const auto is_number = [](const arrow::DataType& type) {
+    return arrow::is_integer(type.id()) || arrow::is_floating(type.id());
+  };
+  return left.Equals(right) || (is_number(left) && is_number(right));
+}
+
 }  // namespace
 
 bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
@@ -171,13 +179,21 @@ bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
 }
 
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
-                                    const Expression& filter) {
+                                    const Expression& filter,
+                                    const arrow::Schema& schema) {
+  const auto leaf_of = [&](const std::string& name) {
+    const auto stored = file.schema()->GetFieldByName(name);
+    const auto seen = schema.GetFieldByName(name);
+    const bool is_alike =
+        stored != nullptr && seen != nullptr && AreAlike(*stored->type(), *seen->type());
+    return is_alike ? file.LeafIndex(name) : -1;
+  };
   const auto range_of = [&](const std::string& name) -> std::optional<ColumnRange> {
-    const int leaf = file.LeafIndex(name);
+    const int leaf = leaf_of(name);
     return leaf < 0 ? std::nullopt : RangeOf(file, row_group, leaf);
   };
   const auto may_hold = [&](const std::string& name, const arrow::ScalarVector& values) {
-    const int leaf = file.LeafIndex(name);
+    const int leaf = leaf_of(name);
     return leaf < 0 || MayHoldAny(file, row_group, leaf, values);
   };
   return IsRuledOut(filter, range_of, may_hold);

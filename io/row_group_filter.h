@@ -8,6 +8,7 @@
 
 #include <arrow/result.h>
 #include <arrow/scalar.h>
+#include <arrow/type.h>
 
 #include "io/parquet_file.h"
 #include "xshards/expression.h"
@@ -34,8 +35,10 @@ bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
                 const MayHold& may_hold = nullptr);
 
 /// The same for the statistics and bloom filters of a row group. False wherever these are
-/// missing or do not tell.
+/// missing or do not tell. `schema` has the types that the filter sees: of columns that
+/// are cast to another kind of type, statistics tell nothing.
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
-                                    const Expression& filter);
+                                    const Expression& filter,
+                                    const arrow::Schema& schema);
 
 }  // namespace xshards::io

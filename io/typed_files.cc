@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/typed_files.h"
 
+#include <set>
+#include <string>
 #include <utility>
+
+#include <arrow/compute/cast.h>
 
 #include "io/hive_scan.h"
 #include "io/scan_stream.h"
 #include "io/text_splits.h"
+#include "io/type_names.h"
 #include "xshards/conform.h"
 
 namespace xshards::io {
@@ -32,6 +37,40 @@ arrow::Result<std::shared_ptr<arrow::Schema>> UnifyFiles(
   return schema;
 }
 
+/// The schema that was asked for, if what is in the files can be cast to it.
+arrow::Result<std::shared_ptr<arrow::Schema>> AskedSchema(
+    const arrow::Schema& asked, const std::vector<Inspected>& files) {
+  arrow::FieldVector fields;
+  for (const auto& field : asked.fields()) {
+    // What else a field tells, as which dtype pandas has for it, stays.
+    fields.push_back(field->WithType(EngineType(field->type()))->WithNullable(true));
+  }
+  auto schema = arrow::schema(std::move(fields));
+  for (const auto& [path, file] : files) {
+    for (const auto& field : schema->fields()) {
+      const auto found = file.schema->GetFieldByName(field->name());
+      if (found == nullptr || found->type()->Equals(*field->type()) ||
+          arrow::compute::CanCast(*found->type(), *field->type())) {
+        continue;
+      }
+      return arrow::Status::TypeError(
+          "schema has column '", field->name(), "' as ", field->type()->ToString(),
+          ", which ", found->type()->ToString(), " of '", path, "' cannot be cast to");
+    }
+  }
+  return schema;
+}
+
+std::set<std::string> OwnColumns(const std::vector<Inspected>& files) {
+  std::set<std::string> columns;
+  for (const auto& inspected : files) {
+    for (const auto& field : inspected.file.schema->fields()) {
+      columns.insert(field->name());
+    }
+  }
+  return columns;
+}
+
 }  // namespace
 
 arrow::Result<XShards> ReadTypedFiles(
@@ -50,8 +89,13 @@ arrow::Result<XShards> ReadTypedFiles(
   ScanNode scan;
   scan.format = format;
   scan.options = options.ToMap();
-  ARROW_ASSIGN_OR_RAISE(scan.schema, UnifyFiles(inspected));
-  ARROW_RETURN_NOT_OK(AddHiveColumns(files, &scan));
+  if (options.schema == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(scan.schema, UnifyFiles(inspected));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(scan.schema, AskedSchema(*options.schema, inspected));
+  }
+  ARROW_RETURN_NOT_OK(
+      AddHiveColumns(files, OwnColumns(inspected), options.schema != nullptr, &scan));
   if (options.columns.has_value()) {
     ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
   }

@@ -23,8 +23,9 @@ struct TypedFile {
 };
 
 /// Plan the reading of files that know their own schema: list them, `inspect` each, widen
-/// their schemas to one (columns that a file lacks are missing values in it), cut them
-/// into splits. TypeError names two files whose columns have no common type.
+/// their schemas to one (columns that a file lacks are missing values in it) unless one
+/// was asked for, cut them into splits. TypeError names two files whose columns have no
+/// common type, or a file whose column does not cast.
 arrow::Result<XShards> ReadTypedFiles(
     const std::string& format, std::shared_ptr<Context> context, const Paths& paths,
     const ParquetOptions& options,

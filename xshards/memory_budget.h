@@ -62,9 +62,14 @@ class XSHARDS_EXPORT MemoryBudget {
   arrow::Status MakeRoom(int64_t wanted = 0);
 
   /// A pool whose allocations are counted here. Lives as long as the budget.
-  arrow::MemoryPool* pool() { return pool_.get(); }
+  /// It keeps the pages of large blocks that were freed, an eighth of the limit at most
+  /// and no more than fit under the high mark. They do not count as used.
+  arrow::MemoryPool* pool();
 
  private:
+  class Pool;
+
+  int64_t MostIdleBytes() const;
   int64_t Reclaim();
 
   const int64_t limit_;
@@ -76,7 +81,7 @@ class XSHARDS_EXPORT MemoryBudget {
   std::list<std::weak_ptr<Spillable>> cold_first_;
   std::function<int64_t()> reclaim_;
   std::mutex spilling_;  // held by the one thread that spills
-  std::unique_ptr<arrow::MemoryPool> pool_;
+  std::unique_ptr<Pool> pool_;
 };
 
 /// Counts an operator's own memory (hash tables, builders) for as long as it lives.

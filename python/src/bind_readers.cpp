@@ -11,6 +11,7 @@
 #include "io/readers.h"
 #include "python/src/action.h"
 #include "python/src/bindings.h"
+#include "python/src/pyarrow_caster.h"
 
 namespace xshards::python {
 
@@ -59,6 +60,7 @@ io::JsonOptions JsonOptions(const py::dict& from) {
 io::ParquetOptions ParquetOptions(const py::dict& from) {
   io::ParquetOptions options;
   Take(from, "columns", options.columns);
+  if (!from["schema"].is_none()) Take(from, "schema", options.schema);
   Take(from, "num_partitions", options.split.num_partitions);
   Take(from, "block_size", options.split.block_size);
   return options;
@@ -91,6 +93,7 @@ void BindReaders(py::module_& module) {
   Bind(module, "read_json", io::ReadJson, JsonOptions);
   Bind(module, "read_parquet", io::ReadParquet, ParquetOptions);
   Bind(module, "read_ipc", io::ReadIpc, ParquetOptions);
+  Bind(module, "read_orc", io::ReadOrc, ParquetOptions);
 }
 
 }  // namespace xshards::python

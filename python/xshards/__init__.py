@@ -40,6 +40,7 @@ from xshards.readers import (  # noqa: E402
     read_csv,
     read_ipc,
     read_json,
+    read_orc,
     read_parquet,
 )
 from xshards.shards import XShards  # noqa: E402
@@ -65,6 +66,7 @@ __all__ = [
     "read_csv",
     "read_ipc",
     "read_json",
+    "read_orc",
     "read_parquet",
     "stop",
 ]

@@ -172,6 +172,9 @@ def read_json(
 def read_parquet(
     context: Context, paths: Sequence[str], options: Mapping[str, Any]
 ) -> XShards: ...
+def read_orc(
+    context: Context, paths: Sequence[str], options: Mapping[str, Any]
+) -> XShards: ...
 def read_ipc(
     context: Context, paths: Sequence[str], options: Mapping[str, Any]
 ) -> XShards: ...

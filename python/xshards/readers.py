@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import io
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from csv import QUOTE_NONE
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ import pyarrow as pa
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
 from xshards._engine_types import normalise
-from xshards._filters import Filters, columns_of, to_expression
 from xshards._pandas import frame_to_table
 from xshards._pandas_csv import (
     check_options,
@@ -26,9 +24,11 @@ from xshards._pandas_csv import (
 )
 from xshards._pandas_json import ORIENTS, pandas_read_json
 from xshards._partition import count_shards, cut
+from xshards._paths import Paths, paths_of, read_files
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.shards import XShards
+from xshards.table_readers import read_ipc, read_orc, read_parquet
 
 __all__ = [
     "from_arrow",
@@ -37,10 +37,9 @@ __all__ = [
     "read_csv",
     "read_ipc",
     "read_json",
+    "read_orc",
     "read_parquet",
 ]
-
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def read_csv(
@@ -177,7 +176,7 @@ def read_csv(
         source: Any = io.BytesIO(path) if isinstance(path, bytes) else path
         frame: Any = pd.read_csv(source, **pandas_options(given | more))
         return from_pandas(frame, num_partitions, context=context)
-    listed = _paths(path)
+    listed = paths_of(path)
     if more or why_pandas(given, listed) is not None:
         chosen = pandas_options(given | more)
         return _read_by_pandas(
@@ -199,9 +198,9 @@ def read_csv(
         "block_size": block_size,
     }
     times = [] if parse_dates is None else as_names("parse_dates", parse_dates)
-    types = _types(dtype, lambda: _read(_core.read_csv, path, options, context))
+    types = _types(dtype, lambda: read_files(_core.read_csv, path, options, context))
     options["dtype"] = types | dict.fromkeys(times, "timestamp[us]")
-    shards = _read(_core.read_csv, path, options, context)
+    shards = read_files(_core.read_csv, path, options, context)
     shards._check_columns(times, shards.schema.names)
     return shards
 
@@ -284,74 +283,9 @@ def read_json(
         "block_size": block_size,
     }
     options["dtype"] = _types(
-        dtype, lambda: _read(_core.read_json, path, options, context)
+        dtype, lambda: read_files(_core.read_json, path, options, context)
     )
-    return _read(_core.read_json, path, options, context)
-
-
-def read_parquet(
-    path: Paths,
-    *,
-    columns: Sequence[str] | None = None,
-    filters: Filters | None = None,
-    num_partitions: int | None = None,
-    block_size: int = 0,
-    context: Context | None = None,
-) -> XShards:
-    """Read Parquet files in parallel, row group by row group.
-
-    Columns that later steps do not use are not read, and row groups that a filter rules
-    out by their statistics are skipped.
-
-    Parameters
-    ----------
-    path : path, or list of paths
-        A file, a directory, or a pattern.
-    columns : list of str, optional
-        Read only these columns.
-    filters : expression, or list of tuples, optional
-        Read only the rows for which this is true: an expression such as
-        ``xs.col("a") > 1``, or ``[("a", ">", 1), ("b", "in", ["x", "y"])]``, where all
-        must hold; of a list of such lists, one must.
-    num_partitions, block_size, context
-        See `read_csv`.
-
-    Returns
-    -------
-    XShards
-    """
-    wanted = None if columns is None else as_names("columns", columns)
-    read = wanted
-    if filters is not None and wanted is not None:
-        looked_at = columns_of(filters)
-        read = None if looked_at is None else list(dict.fromkeys([*wanted, *looked_at]))
-    options = {
-        "columns": read,
-        "num_partitions": as_count("num_partitions", num_partitions),
-        "block_size": block_size,
-    }
-    shards = _read(_core.read_parquet, path, options, context)
-    if filters is None:
-        return shards
-    shards = shards.filter(to_expression(filters))
-    return shards if wanted is None else shards.select(wanted)
-
-
-def read_ipc(
-    path: Paths,
-    *,
-    columns: Sequence[str] | None = None,
-    num_partitions: int | None = None,
-    block_size: int = 0,
-    context: Context | None = None,
-) -> XShards:
-    """Read Arrow IPC files in parallel; see `read_parquet`."""
-    options = {
-        "columns": None if columns is None else as_names("columns", columns),
-        "num_partitions": as_count("num_partitions", num_partitions),
-        "block_size": block_size,
-    }
-    return _read(_core.read_ipc, path, options, context)
+    return read_files(_core.read_json, path, options, context)
 
 
 def from_pandas(
@@ -487,13 +421,6 @@ def partition(
     return XShards(core, where, in_memory=True)
 
 
-def _read(
-    reader: Any, path: Paths, options: dict[str, Any], context: Context | None
-) -> XShards:
-    where = context or default_context()
-    return XShards(reader(where._core, _paths(path), options), where)
-
-
 def _read_by_pandas(
     read: Callable[[list[str], dict[str, Any]], pd.DataFrame],
     path: Paths,
@@ -503,15 +430,10 @@ def _read_by_pandas(
     context: Context | None,
 ) -> XShards:
     """Have whole files read in worker processes."""
-    files = list_files(_paths(path))
+    files = list_files(paths_of(path))
     count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
     shards = partition(files, count, context=context).transform_shard(read, options)
     return shards if nrows is None else shards.limit(nrows)
-
-
-def _paths(path: Paths) -> list[str]:
-    listed = [path] if isinstance(path, str | os.PathLike) else path
-    return [os.fspath(item) for item in listed]
 
 
 def _types(dtype: object, read: Callable[[], XShards]) -> dict[str, str]:

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+#include <parquet/column_page.h>
+#include <parquet/column_reader.h>
+
+#include "io/packed_runs.h"
+
+namespace xshards::io {
+
+/// The data pages of a column that is not part of a list or struct, one after the other:
+/// which rows have a value, and where the values are. Used by one thread.
+class FlatPages {
+ public:
+  /// `is_optional` says whether rows may be without value.
+  FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optional)
+      : pages_(std::move(pages)), is_optional_(is_optional) {}
+
+  /// Go to the next page that has rows. Invalid if there is none. A dictionary that
+  /// comes before it is given to `set_dictionary`, which must not keep the page.
+  template <typename SetDictionary>
+  arrow::Status Next(SetDictionary set_dictionary);
+
+  int64_t rows_left() const { return rows_left_; }
+  bool is_optional() const { return is_optional_; }
+  /// The values of the page are places in the dictionary, given by `indices`.
+  bool has_indices() const { return has_indices_; }
+  PackedRuns& indices() { return indices_; }
+  /// Otherwise they are plain, from here on; what is taken is counted with Skip().
+  const uint8_t* values() const { return values_; }
+  int64_t num_value_bytes() const { return values_end_ - values_; }
+  void Skip(int64_t num_bytes) { values_ += num_bytes; }
+
+  /// Say for the next rows which have a value, from bit `offset` of a bitmap on (see
+  /// PackedRuns::ReadBits); returns how many have one. To be called once for the rows
+  /// before their values are read. Without rows that may have none there is no bitmap.
+  arrow::Result<int64_t> ReadValidity(uint8_t* bitmap, int64_t offset, int64_t num_rows);
+
+ private:
+  arrow::Result<std::shared_ptr<parquet::Page>> ReadPage();
+  arrow::Status Open(std::shared_ptr<parquet::Page> page);
+
+  std::unique_ptr<parquet::PageReader> pages_;
+  const bool is_optional_;
+  std::shared_ptr<parquet::Page> page_;
+  int64_t rows_left_ = 0;
+  bool has_indices_ = false;
+  PackedRuns validity_;
+  PackedRuns indices_;
+  const uint8_t* values_ = nullptr;
+  const uint8_t* values_end_ = nullptr;
+};
+
+template <typename SetDictionary>
+arrow::Status FlatPages::Next(SetDictionary set_dictionary) {
+  while (rows_left_ == 0) {
+    ARROW_ASSIGN_OR_RAISE(auto page, ReadPage());
+    if (page->type() == parquet::PageType::DICTIONARY_PAGE) {
+      ARROW_RETURN_NOT_OK(
+          set_dictionary(static_cast<const parquet::DictionaryPage&>(*page)));
+    } else {
+      ARROW_RETURN_NOT_OK(Open(std::move(page)));
+    }
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <arrow/adapters/orc/adapter.h>
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+
+#include "xshards/operator_table.h"
+
+namespace xshards::io {
+
+/// The executor of ORC scans. A split is a range of stripes.
+OpenNode MakeOrcScan();
+
+/// Open an ORC file for reading on one thread. The bytes read are added to `bytes_read`,
+/// which outlives the reader. The error names the file.
+arrow::Result<std::shared_ptr<arrow::adapters::orc::ORCFileReader>> OpenOrcFile(
+    const std::string& path, int64_t* bytes_read, arrow::MemoryPool* pool);
+
+}  // namespace xshards::io

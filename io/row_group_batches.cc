@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/row_group_batches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/array/util.h>
+#include <arrow/io/caching.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+
+#include "io/flat_column.h"
+
+namespace xshards::io {
+namespace {
+
+class RowGroupBatches final : public arrow::RecordBatchReader {
+ public:
+  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group, int64_t batch_rows)
+      : group_(std::move(group)),
+        batch_rows_(batch_rows),
+        rows_left_(group_->metadata()->num_rows()) {}
+
+  /// Add a column; those without decoder are in the batches of the others.
+  void Add(std::shared_ptr<arrow::Field> field, std::unique_ptr<FlatColumn> decoder) {
+    columns_.push_back({std::move(field), std::move(decoder)});
+  }
+
+  arrow::Status Finish(std::unique_ptr<arrow::RecordBatchReader> others) {
+    others_ = std::move(others);
+    arrow::FieldVector fields;
+    for (auto& column : columns_) {
+      if (column.decoder == nullptr) {
+        const auto other_fields = others_->schema()->fields();
+        const auto found = std::find_if(
+            other_fields.begin(), other_fields.end(),
+            [&](const auto& field) { return field->name() == column.field->name(); });
+        if (found == other_fields.end()) {
+          return arrow::Status::Invalid("No column '", column.field->name(), "'");
+        }
+        column.other = static_cast<int>(found - other_fields.begin());
+        column.field = column.field->WithType((*found)->type());
+      }
+      fields.push_back(column.field);
+    }
+    schema_ = arrow::schema(std::move(fields));
+    return arrow::Status::OK();
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
+    *out = nullptr;
+    int64_t num_rows = std::min(batch_rows_, rows_left_);
+    if (num_rows == 0) return arrow::Status::OK();
+    std::shared_ptr<arrow::RecordBatch> others;
+    if (others_ != nullptr) {
+      ARROW_RETURN_NOT_OK(others_->ReadNext(&others));
+      if (others == nullptr || others->num_rows() > rows_left_) {
+        return arrow::Status::Invalid("A column has not as many rows as its row group");
+      }
+      num_rows = others->num_rows();
+    }
+    arrow::ArrayVector arrays;
+    for (auto& column : columns_) {
+      if (column.decoder == nullptr) {
+        arrays.push_back(others->column(column.other));
+        continue;
+      }
+      auto read = column.decoder->Read(num_rows);
+      if (!read.ok()) {
+        return read.status().WithMessage("column '", column.field->name(),
+                                         "': ", read.status().message());
+      }
+      arrays.push_back(arrow::MakeArray(read.MoveValueUnsafe()));
+    }
+    rows_left_ -= num_rows;
+    *out = arrow::RecordBatch::Make(schema_, num_rows, std::move(arrays));
+    return arrow::Status::OK();
+  }
+
+ private:
+  struct Column {
+    std::shared_ptr<arrow::Field> field;
+    std::unique_ptr<FlatColumn> decoder;
+    int other = -1;  // else its place in the batches of others_
+  };
+
+  const std::shared_ptr<parquet::RowGroupReader> group_;
+  const int64_t batch_rows_;
+  int64_t rows_left_;
+  std::vector<Column> columns_;
+  std::unique_ptr<arrow::RecordBatchReader> others_;
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+/// The decoder of a column, or nullptr if Arrow has to read it.
+std::unique_ptr<FlatColumn> MakeDecoder(parquet::RowGroupReader& group,
+                                        const ParquetColumn& column,
+                                        arrow::MemoryPool* pool) {
+  if (!column.is_leaf) return nullptr;
+  const int leaf = column.leaves[0];
+  const auto& descriptor = *group.metadata()->schema()->Column(leaf);
+  const auto chunk = group.metadata()->ColumnChunk(leaf);
+  if (!FlatColumn::CanDecode(descriptor, *chunk, *column.field->type())) return nullptr;
+  return FlatColumn::Make(group.GetColumnPageReader(leaf), descriptor,
+                          column.field->type(), pool);
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
+    parquet::arrow::FileReader* reader, const RowGroupRequest& request,
+    arrow::MemoryPool* pool) {
+  std::unique_ptr<RowGroupBatches> batches;
+  std::vector<int> other_leaves;
+  BEGIN_PARQUET_CATCH_EXCEPTIONS
+  auto* const file = reader->parquet_reader();
+  if (request.pre_buffer) {
+    std::vector<int> leaves;
+    for (const auto& column : request.columns) {
+      leaves.insert(leaves.end(), column.leaves.begin(), column.leaves.end());
+    }
+    file->PreBuffer({request.row_group}, leaves, arrow::io::IOContext(pool),
+                    arrow::io::CacheOptions::Defaults());
+  }
+  auto group = file->RowGroup(request.row_group);
+  batches = std::make_unique<RowGroupBatches>(group, request.batch_rows);
+  for (const auto& column : request.columns) {
+    auto decoder = MakeDecoder(*group, column, pool);
+    if (decoder == nullptr) {
+      other_leaves.insert(other_leaves.end(), column.leaves.begin(), column.leaves.end());
+    }
+    batches->Add(column.field, std::move(decoder));
+  }
+  END_PARQUET_CATCH_EXCEPTIONS
+  std::unique_ptr<arrow::RecordBatchReader> others;
+  if (!other_leaves.empty()) {
+    reader->set_batch_size(request.batch_rows);
+    ARROW_ASSIGN_OR_RAISE(
+        others, reader->GetRecordBatchReader({request.row_group}, other_leaves));
+  }
+  ARROW_RETURN_NOT_OK(batches->Finish(std::move(others)));
+  return batches;
+}
+
+}  // namespace xshards::io
