@@ -84,7 +84,7 @@ class HiveStream final : public BatchStream {
 
 }  // namespace
 
-arrow::Status AddHiveColumns(const std::vector<InputFile>& files, ScanNode* scan) {
+arrow::Result<arrow::FieldVector> HiveFields(const std::vector<InputFile>& files) {
   const auto columns = ColumnsOf(HiveValues(files[0].below));
   std::map<std::string, std::vector<std::optional<std::string>>> values;
   for (const auto& file : files) {
@@ -97,20 +97,58 @@ arrow::Status AddHiveColumns(const std::vector<InputFile>& files, ScanNode* scan
     }
     for (const auto& value : found) values[value.column].push_back(value.value);
   }
-  std::vector<std::string> added;
-  auto fields = scan->schema->fields();
+  arrow::FieldVector fields;
   for (const auto& name : columns) {
-    const bool is_known =
-        std::any_of(fields.begin(), fields.end(),
-                    [&](const auto& field) { return field->name() == name; });
-    if (is_known) continue;
     fields.push_back(arrow::field(name, HiveType(values[name])));
-    added.push_back(name);
   }
-  if (added.empty()) return arrow::Status::OK();
-  scan->schema = arrow::schema(std::move(fields));
+  return fields;
+}
+
+void AddHiveFields(const arrow::FieldVector& fields, ScanNode* scan) {
+  std::vector<std::string> added;
+  auto all = scan->schema->fields();
+  for (const auto& field : fields) {
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const auto& known) {
+      return known->name() == field->name();
+    });
+    if (is_known) continue;
+    all.push_back(field);
+    added.push_back(field->name());
+  }
+  if (added.empty()) return;
+  scan->schema = arrow::schema(std::move(all));
   scan->options[kHiveColumns] = EncodeList(added);
+}
+
+arrow::Status AddHiveColumns(const std::vector<InputFile>& files, ScanNode* scan) {
+  ARROW_ASSIGN_OR_RAISE(const auto fields, HiveFields(files));
+  AddHiveFields(fields, scan);
   return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> FileSchema(const ScanNode& scan) {
+  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
+  if (!columns.has_value()) return scan.schema;
+  arrow::FieldVector own;
+  for (const auto& field : scan.schema->fields()) {
+    if (std::find(columns->begin(), columns->end(), field->name()) == columns->end()) {
+      own.push_back(field);
+    }
+  }
+  return arrow::schema(std::move(own), scan.schema->metadata());
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> WithHiveFields(
+    const std::shared_ptr<arrow::Schema>& files, const ScanNode& scan) {
+  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
+  if (!columns.has_value()) return files;
+  auto fields = files->fields();
+  for (const auto& name : *columns) {
+    if (auto field = scan.schema->GetFieldByName(name); field != nullptr) {
+      fields.push_back(std::move(field));
+    }
+  }
+  return arrow::schema(std::move(fields), files->metadata());
 }
 
 OpenSplit WithHiveColumns(OpenSplit open) {
