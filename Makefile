@@ -49,6 +49,7 @@ test: test-cpp test-python ## C++ tests, Python tests, README and docstring exam
 test-cpp: cpp-dev
 	@ctest --preset dev
 test-python: build
+	@.ci/setup-venv.sh $(PYTHON) .venv-s3 --own-pins python/requirements-s3.txt
 	@$(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(VENV)/bin/python -m pytest -m slow --timeout 3600

@@ -2,16 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes a virtual environment with the pinned packages; returns at once when a run with
 # the same files has finished before.
-# Usage: setup-venv.sh <python> <venv> [--torch] <requirements.txt>...
+# Usage: setup-venv.sh <python> <venv> [--torch | --own-pins] <requirements.txt>...
+# --own-pins: the files pin all that they need, which python/constraints.txt would exclude.
 set -euo pipefail
 python=$1 venv=$2
 shift 2
 torch=0
-if [[ $1 == --torch ]]; then
-  torch=1
-  shift
-fi
 constraints=python/constraints.txt
+case $1 in
+  --torch)
+    torch=1
+    shift
+    ;;
+  --own-pins)
+    constraints=/dev/null
+    shift
+    ;;
+esac
 
 # Each set of requirement files has its own stamp, inside the environment it describes.
 stamp=$venv/.installed-$(basename -s .txt "${@: -1}")

@@ -8,6 +8,7 @@
 #include <arrow/util/utf8.h>
 
 #include "io/csv_dialect.h"
+#include "io/json_mark.h"
 #include "io/quoted_names.h"
 #include "io/record_boundaries.h"
 #include "xshards/guessed_types.h"
@@ -52,6 +53,10 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
     reader->column_indices_.push_back(found->second);
     const bool guessed =
         reader->source_.guessed && !options.dtype.contains(field->name());
+    if (IsJsonText(*field)) {
+      reader->columns_.push_back(CsvColumn::MakeJsonIntegers(&reader->values_, pool));
+      continue;
+    }
     ARROW_ASSIGN_OR_RAISE(
         auto column, CsvColumn::Make(field->type(), guessed, &reader->values_, pool));
     reader->columns_.push_back(std::move(column));

@@ -6,12 +6,14 @@
 #include <string>
 #include <utility>
 
+#include <arrow/array/builder_binary.h>
 #include <arrow/buffer.h>
 #include <arrow/compute/cast.h>
 #include <arrow/util/bit_util.h>
 
 #include "io/csv_numbers.h"
 #include "io/csv_unquote.h"
+#include "io/packed_buffers.h"
 
 namespace xshards::io {
 namespace {
@@ -130,7 +132,9 @@ class NumberColumn final : public CsvColumn {
   }
 
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    ARROW_RETURN_NOT_OK(data_->Resize(size_ * static_cast<int64_t>(sizeof(Value))));
+    const int64_t num_bytes = size_ * static_cast<int64_t>(sizeof(Value));
+    GiveBackTail(data_.get(), num_bytes);
+    ARROW_RETURN_NOT_OK(data_->Resize(num_bytes));
     const int64_t num_missing = validity_.num_missing();
     return arrow::MakeArray(arrow::ArrayData::Make(
         type_, size_, {validity_.Finish(), std::move(data_)}, num_missing));
@@ -257,10 +261,14 @@ class TextColumn final : public CsvColumn {
   }
 
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    ARROW_RETURN_NOT_OK(
-        offsets_->Resize((size_ + 1) * static_cast<int64_t>(sizeof(int64_t))));
+    const int64_t offset_bytes = (size_ + 1) * static_cast<int64_t>(sizeof(int64_t));
+    GiveBackTail(offsets_.get(), offset_bytes);
+    ARROW_RETURN_NOT_OK(offsets_->Resize(offset_bytes));
     if (text_ == nullptr) ARROW_RETURN_NOT_OK(Reserve(0, 0));
+    GiveBackTail(text_.get(), num_bytes_);
     ARROW_RETURN_NOT_OK(text_->Resize(num_bytes_));
+    rows_before_ += size_;
+    bytes_before_ += num_bytes_;
     const int64_t num_missing = validity_.num_missing();
     return arrow::MakeArray(arrow::ArrayData::Make(
         type_, size_, {validity_.Finish(), std::move(offsets_), std::move(text_)},
@@ -294,20 +302,21 @@ class TextColumn final : public CsvColumn {
   }
 
   // Make room for rows that have so many bytes. Room for all rows, if the others are like
-  // those so far: text stays where it is written, and what is too much was never touched.
+  // those so far: text stays where it is written, and what is too much is given back.
   arrow::Status Reserve(int64_t num_bytes, int64_t num_rows) {
     const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kMove);
     if (text_ != nullptr && text_->size() >= needed) return arrow::Status::OK();
-    const int64_t rows_seen = std::max<int64_t>(size_ + num_rows, 1);
-    const double row_bytes =
-        static_cast<double>(num_bytes_ + num_bytes) / static_cast<double>(rows_seen);
+    const int64_t rows_seen = std::max<int64_t>(rows_before_ + size_ + num_rows, 1);
+    const double row_bytes = static_cast<double>(bytes_before_ + num_bytes_ + num_bytes) /
+                             static_cast<double>(rows_seen);
     const int64_t rows_left = capacity_ - size_ - num_rows;
     const auto expected = static_cast<int64_t>(
         1.05 * row_bytes * static_cast<double>(std::max<int64_t>(rows_left, 0)));
+    const int64_t capacity = PackedBytes(needed + expected);
     if (text_ == nullptr) {
-      return arrow::AllocateResizableBuffer(needed + expected, pool_).Value(&text_);
+      return arrow::AllocateResizableBuffer(capacity, pool_).Value(&text_);
     }
-    return text_->Resize(needed + expected, /*shrink_to_fit=*/false);
+    return text_->Resize(capacity, /*shrink_to_fit=*/false);
   }
 
   const std::shared_ptr<arrow::DataType> type_;
@@ -319,6 +328,8 @@ class TextColumn final : public CsvColumn {
   int64_t capacity_ = 0;
   int64_t size_ = 0;
   int64_t num_bytes_ = 0;
+  int64_t rows_before_ = 0;  // of other arrays of the column
+  int64_t bytes_before_ = 0;
   std::string scratch_;
 };
 
@@ -351,6 +362,55 @@ class CastColumn final : public CsvColumn {
   arrow::MemoryPool* const pool_;
 };
 
+/// Integers of any size as JSON, which has neither plus signs nor leading zeros.
+class JsonIntegerColumn final : public CsvColumn {
+ public:
+  JsonIntegerColumn(const CsvValues* values, arrow::MemoryPool* pool)
+      : values_(values), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override {
+    text_ = std::make_unique<arrow::LargeStringBuilder>(pool_);
+    return text_->Reserve(capacity);
+  }
+
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    for (int64_t row = from; row < to; ++row) {
+      std::string_view value = rows.Field(row, column);
+      if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
+      uint64_t ignored = 0;
+      if (values_->missing().Contains(value)) {
+        ARROW_RETURN_NOT_OK(text_->AppendNull());
+      } else if (ReadInteger(value, &ignored) != IntegerText::kNotInteger) {
+        ARROW_RETURN_NOT_OK(text_->Append(ToJson(value)));
+      } else {
+        return row;
+      }
+    }
+    return to;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    return text_->Finish();
+  }
+
+ private:
+  static std::string ToJson(std::string_view integer) {
+    const size_t digit = integer.find_first_of("0123456789");
+    const bool is_negative = digit > 0 && integer[digit - 1] == '-';
+    integer = integer.substr(digit);
+    integer = integer.substr(0, integer.find_last_of("0123456789") + 1);
+    const size_t first = integer.find_first_not_of('0');
+    if (first == std::string_view::npos) return "0";
+    return (is_negative ? "-" : "") + std::string(integer.substr(first));
+  }
+
+  const CsvValues* const values_;
+  arrow::MemoryPool* const pool_;
+  std::unique_ptr<arrow::LargeStringBuilder> text_;
+  std::string scratch_;
+};
+
 // The type that a type is read as.
 std::shared_ptr<arrow::DataType> ReadAs(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FLOAT) return arrow::float64();
@@ -381,6 +441,11 @@ arrow::Result<std::unique_ptr<CsvColumn>> CsvColumn::Make(
   }
   ARROW_ASSIGN_OR_RAISE(auto source, Make(ReadAs(*type), guessed, values, pool));
   return std::make_unique<CastColumn>(std::move(source), type, pool);
+}
+
+std::unique_ptr<CsvColumn> CsvColumn::MakeJsonIntegers(const CsvValues* values,
+                                                       arrow::MemoryPool* pool) {
+  return std::make_unique<JsonIntegerColumn>(values, pool);
 }
 
 }  // namespace xshards::io

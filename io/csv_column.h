@@ -23,6 +23,9 @@ class CsvColumn {
   static arrow::Result<std::unique_ptr<CsvColumn>> Make(
       const std::shared_ptr<arrow::DataType>& type, bool guessed, const CsvValues* values,
       arrow::MemoryPool* pool);
+  /// A column of integers of any size, as JSON writes them.
+  static std::unique_ptr<CsvColumn> MakeJsonIntegers(const CsvValues* values,
+                                                     arrow::MemoryPool* pool);
 
   virtual ~CsvColumn() = default;
 

@@ -31,43 +31,26 @@ constexpr int64_t kEndsInQuotes = -2;
 
 std::string RangeKey(const std::string& path) { return "range:" + path; }
 
-std::shared_ptr<arrow::Schema> CutsSchema() {
-  return arrow::schema({arrow::field("start", arrow::int64())});
-}
-
 /// Looks at one part of a file.
-class CsvCutsStream final : public BatchStream {
+class SegmentReader {
  public:
-  CsvCutsStream(const CsvOptions& options, Split segment, std::vector<int64_t> targets,
+  SegmentReader(const Split& segment, std::vector<int64_t> targets,
                 OperatorContext& context)
-      : options_(options),
-        segment_(std::move(segment)),
-        targets_(std::move(targets)),
-        schema_(CutsSchema()),
-        context_(context) {}
+      : segment_(segment), targets_(std::move(targets)), context_(context) {}
 
-  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    if (std::exchange(done_, true)) return nullptr;
-    auto batch = LookThrough();
-    if (!batch.ok()) return WithPath(batch.status(), "Could not split", segment_.path);
-    return batch;
-  }
-
- private:
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> LookThrough() {
+  arrow::Result<arrow::ArrayVector> Read(const CsvOptions& options) {
     ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(segment_.path));
     char previous = '\n';
     if (segment_.begin > 0) {
       ARROW_RETURN_NOT_OK(file->ReadAt(segment_.begin - 1, 1, &previous));
     }
-    SegmentBoundaries boundaries(options_.sep, *options_.quotechar, segment_.begin,
+    SegmentBoundaries boundaries(options.sep, *options.quotechar, segment_.begin,
                                  previous, targets_);
     ARROW_RETURN_NOT_OK(FeedAll(*file, &boundaries));
-    return ToBatch(boundaries);
+    return ToColumns(boundaries);
   }
 
+ private:
   arrow::Status FeedAll(arrow::io::RandomAccessFile& file,
                         SegmentBoundaries* boundaries) {
     // What stays in a core's cache; more where each read is a request.
@@ -86,8 +69,7 @@ class CsvCutsStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ToBatch(
-      const SegmentBoundaries& boundaries) const {
+  arrow::Result<arrow::ArrayVector> ToColumns(const SegmentBoundaries& boundaries) const {
     arrow::Int64Builder starts(context_.pool);
     for (const bool begins_in_quotes : {false, true}) {
       const auto found = boundaries.Found(begins_in_quotes);
@@ -95,21 +77,16 @@ class CsvCutsStream final : public BatchStream {
       ARROW_RETURN_NOT_OK(starts.Append(found.in_quotes ? kEndsInQuotes : kEndsOutside));
     }
     ARROW_ASSIGN_OR_RAISE(auto array, starts.Finish());
-    const int64_t num_rows = array->length();
-    return arrow::RecordBatch::Make(schema_, num_rows, {std::move(array)});
+    return arrow::ArrayVector{std::move(array)};
   }
 
-  const CsvOptions options_;
-  const Split segment_;
+  const Split& segment_;
   const std::vector<int64_t> targets_;
-  const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
-  bool done_ = false;
 };
 
-arrow::Result<std::unique_ptr<BatchStream>> OpenCsvCuts(
-    const ScanNode& scan, const Split& split,
-    const std::shared_ptr<arrow::Schema>& /*schema*/, OperatorContext& context) {
+arrow::Result<arrow::ArrayVector> LookThrough(const ScanNode& scan, const Split& split,
+                                              OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
   ARROW_ASSIGN_OR_RAISE(const auto target_bytes, GetInt(scan.options, kTargetBytes));
   ARROW_ASSIGN_OR_RAISE(const auto data_begin,
@@ -120,7 +97,15 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvCuts(
   // A record that starts at a target has its line feed just before it.
   std::erase_if(targets,
                 [&](int64_t t) { return t - 1 < split.begin || t - 1 >= split.end; });
-  return std::make_unique<CsvCutsStream>(options, split, std::move(targets), context);
+  auto found = SegmentReader(split, std::move(targets), context).Read(options);
+  if (!found.ok()) return WithPath(found.status(), "Could not split", split.path);
+  return found;
+}
+
+arrow::Result<std::unique_ptr<BatchStream>> OpenCsvCuts(
+    const ScanNode& scan, const Split& split,
+    const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
+  return MakeOneBatch(schema, [&] { return LookThrough(scan, split, context); });
 }
 
 // Cut a file into parts to look at, each beginning before a target and not behind a
@@ -297,7 +282,7 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
   ScanNode probe{.format = kCsvCutsFormat};
   probe.options = options.ToMap();
   probe.options[kTargetBytes] = std::to_string(cutting.target_bytes);
-  probe.schema = CutsSchema();
+  probe.schema = arrow::schema({arrow::field("start", arrow::int64())});
   std::vector<size_t> num_segments(texts.size());  // 0: not looked at
   std::vector<std::vector<int64_t>> starts(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {

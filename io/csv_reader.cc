@@ -13,6 +13,7 @@
 #include "io/csv_types.h"
 #include "io/csv_values.h"
 #include "io/file_listing.h"
+#include "io/hive_scan.h"
 #include "io/plan_probe.h"
 #include "io/quoted_names.h"
 #include "io/readers.h"
@@ -89,7 +90,17 @@ class CsvPlanner {
     ARROW_ASSIGN_OR_RAISE(scan_.splits,
                           CutCsvFiles(texts, cutting, options_, run_, pool_));
     DropEmptySplits(&scan_.splits);
+    ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));
+    std::erase_if(folders, [&](const auto& field) { return HasColumn(field->name()); });
+    for (const auto& field : folders) folder_columns_.push_back(field->name());
     ARROW_RETURN_NOT_OK(InferSchema());
+    if (options_.usecols.has_value()) {
+      const auto& wanted = *options_.usecols;
+      std::erase_if(folders, [&](const auto& field) {
+        return std::find(wanted.begin(), wanted.end(), field->name()) == wanted.end();
+      });
+    }
+    AddHiveFields(folders, &scan_);
     return std::move(scan_);
   }
 
@@ -107,16 +118,22 @@ class CsvPlanner {
     return header.data_begin;
   }
 
+  bool HasColumn(const std::string& name) const {
+    return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
+  }
+
   arrow::Status InferSchema() {
     // The index comes last, where nobody sees it.
     std::vector<std::string> used = columns_;
     std::rotate(used.begin(), used.begin() + num_leading_, used.end());
     if (options_.usecols.has_value()) {
-      const auto missing = Missing(*options_.usecols, columns_);
+      auto known = columns_;
+      known.insert(known.end(), folder_columns_.begin(), folder_columns_.end());
+      const auto missing = Missing(*options_.usecols, known);
       if (!missing.empty()) {
         return arrow::Status::KeyError(
             "usecols names columns that the files do not have: ", QuotedNames(missing),
-            "; they have ", QuotedNames(columns_));
+            "; they have ", QuotedNames(known));
       }
       const std::set<std::string> wanted(options_.usecols->begin(),
                                          options_.usecols->end());
@@ -137,23 +154,24 @@ class CsvPlanner {
     size_t next_inferred = 0;
     const bool is_numbered = !options_.has_header() && options_.names.empty();
     for (const auto& name : used) {
-      std::shared_ptr<arrow::DataType> type;
       auto metadata = std::make_shared<arrow::KeyValueMetadata>();
+      // Columns that nobody named are numbered.
+      if (is_numbered) metadata->Append(kLabelMark, NumberedLabel(name));
+      auto field = arrow::field(name, arrow::large_utf8());
       if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
-        ARROW_ASSIGN_OR_RAISE(type, TypeFromName(asked->second));
+        ARROW_ASSIGN_OR_RAISE(auto type, TypeFromName(asked->second));
+        field = field->WithType(std::move(type));
       } else {
         const CsvKinds seen = kinds[next_inferred++];
         if (seen == 0) metadata->Append(kDtypeMark, "object");
-        type = TypeOf(seen);
+        field = FieldOf(seen, field);
       }
-      // Columns that nobody named are numbered.
-      if (is_numbered) metadata->Append(kLabelMark, NumberedLabel(name));
-      if (metadata->size() == 0) metadata.reset();
-      fields.push_back(arrow::field(name, std::move(type), true, std::move(metadata)));
+      if (metadata->size() > 0) field = field->WithMergedMetadata(std::move(metadata));
+      fields.push_back(std::move(field));
     }
     for (int64_t level = 0; level < num_leading_; ++level) {
       auto& field = fields[fields.size() - static_cast<size_t>(num_leading_ - level)];
-      field = field->WithMetadata(arrow::key_value_metadata(
+      field = field->WithMergedMetadata(arrow::key_value_metadata(
           {{kIndexMark, "[" + std::to_string(level) + ", null]"}}));
     }
     scan_.schema = arrow::schema(std::move(fields));
@@ -165,7 +183,7 @@ class CsvPlanner {
                        std::vector<CsvKinds>* kinds) {
     if (!options_.nrows.has_value()) {
       if (columns.empty()) return arrow::Status::OK();
-      return FindCsvKinds(scan_, columns, CsvExtent::kSample, run_).Value(kinds);
+      return FindCsvKinds(scan_, columns, ScanExtent::kSample, run_).Value(kinds);
     }
     for (size_t i = 0; i < scan_.splits.size(); ++i) {
       ARROW_ASSIGN_OR_RAISE(
@@ -187,7 +205,7 @@ class CsvPlanner {
     }
     if (unsettled.empty()) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto all,
-                          FindCsvKinds(scan_, unsettled, CsvExtent::kWhole, run_));
+                          FindCsvKinds(scan_, unsettled, ScanExtent::kWhole, run_));
     size_t next = 0;
     for (auto& seen : *kinds) {
       if (IsProvisionalText(seen)) seen |= all[next++];
@@ -198,8 +216,9 @@ class CsvPlanner {
   const CsvOptions& options_;
   const RunPlan run_;
   arrow::MemoryPool* const pool_;
-  std::vector<std::string> columns_;  // of the first file
-  int64_t num_leading_ = 0;           // of these
+  std::vector<std::string> columns_;         // of the first file
+  std::vector<std::string> folder_columns_;  // named by folders
+  int64_t num_leading_ = 0;                  // of these
   ScanNode scan_;
 };
 

@@ -8,6 +8,8 @@
 #include "io/csv_block.h"
 #include "io/csv_dialect.h"
 #include "io/file_system.h"
+#include "io/hive_scan.h"
+#include "io/packed_buffers.h"
 #include "io/scan_stream.h"
 #include "io/text_input.h"
 
@@ -19,14 +21,18 @@ constexpr char kFileColumns[] = "file_columns";
 // Text and the positions of its fields stay in a core's cache.
 constexpr int64_t kBlockBytes = 256LL << 10;
 constexpr int64_t kRemoteBlockBytes = 4LL << 20;
+// Batches of this size mean that there is memory enough.
+constexpr int64_t kFullBatchBytes = 4LL << 20;
+constexpr int64_t kLongFieldBytes = 32;
 
 class CsvSplitStream final : public BatchStream {
  public:
-  CsvSplitStream(std::string path, int64_t begin, TextBlocks blocks,
+  CsvSplitStream(std::string path, int64_t begin, int64_t num_columns, TextBlocks blocks,
                  std::unique_ptr<CsvBlockReader> reader, int64_t max_rows,
                  std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
       : path_(std::move(path)),
         begin_(begin),
+        num_columns_(num_columns),
         blocks_(std::move(blocks)),
         reader_(std::move(reader)),
         rows_left_(max_rows),
@@ -77,11 +83,18 @@ class CsvSplitStream final : public BatchStream {
   // How many rows make a batch of the size wanted, or are left.
   int64_t BatchRows() const {
     if (at_end_) return std::min(reader_->rows_in_block(), rows_left_);
-    return std::min(std::max(context_.batch_bytes / row_bytes_, int64_t{1}), rows_left_);
+    int64_t bytes = context_.batch_bytes;
+    // Long texts are in pages of their own, which only large ones fill well.
+    if (bytes >= kFullBatchBytes && row_bytes_ > kLongFieldBytes * num_columns_) {
+      bytes *= 4;
+    }
+    const int64_t rows = std::max(bytes / row_bytes_, int64_t{1});
+    return std::min(PackedRows(rows), rows_left_);
   }
 
   const std::string path_;
   const int64_t begin_;
+  const int64_t num_columns_;  // of the file
   TextBlocks blocks_;
   const std::unique_ptr<CsvBlockReader> reader_;
   int64_t rows_left_;
@@ -98,6 +111,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
   CsvSource source{.path = split.path, .guessed = scan.guessed};
   ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
+  const auto num_columns = static_cast<int64_t>(source.columns.size());
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(split.path, ToTextFormat(options), split.begin,
                                         split.end, context.pool));
@@ -109,7 +123,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
                               : IsLocal(split.path) ? kBlockBytes
                                                     : kRemoteBlockBytes;
   return std::make_unique<CsvSplitStream>(
-      split.path, split.begin,
+      split.path, split.begin, num_columns,
       TextBlocks(std::move(input), block_bytes, context.pool, kMaxCsvBlockBytes),
       std::move(reader), scan.limit.value_or(std::numeric_limits<int64_t>::max()), schema,
       context);
@@ -117,7 +131,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
 
 }  // namespace
 
-OpenNode MakeCsvScan() { return MakeScan(OpenCsvSplit); }
+OpenNode MakeCsvScan() { return MakeScan(WithHiveColumns(OpenCsvSplit)); }
 
 void SetFileColumns(const std::string& path, const std::vector<std::string>& columns,
                     OptionMap* options) {

@@ -13,6 +13,7 @@
 #include "io/csv_rows.h"
 #include "io/csv_scan.h"
 #include "io/file_system.h"
+#include "io/hive_scan.h"
 #include "io/scan_stream.h"
 #include "io/text_input.h"
 
@@ -21,15 +22,13 @@ namespace {
 
 constexpr int64_t kKindsBlockBytes = 256LL << 10;
 constexpr int64_t kKindsSampleBytes = 64LL << 10;
-constexpr char kExtent[] = "extent";  // absent: the whole split
-constexpr char kSample[] = "sample";
 
 /// Reads a split for the kinds of its values.
 class KindsReader {
  public:
   static arrow::Result<KindsReader> Make(const ScanNode& scan, const Split& split,
                                          const std::vector<std::string>& columns,
-                                         CsvExtent extent, arrow::MemoryPool* pool) {
+                                         ScanExtent extent, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
     ARROW_ASSIGN_OR_RAISE(const auto file_columns,
                           GetFileColumns(split.path, scan.options));
@@ -43,7 +42,7 @@ class KindsReader {
     std::vector<int64_t> indices;
     for (const auto& name : columns) indices.push_back(known.at(name));
     const int64_t block_bytes =
-        extent == CsvExtent::kSample ? kKindsSampleBytes : kKindsBlockBytes;
+        extent == ScanExtent::kSample ? kKindsSampleBytes : kKindsBlockBytes;
     return KindsReader(split.path, options, extent,
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices));
@@ -70,7 +69,7 @@ class KindsReader {
       const int64_t consumed = std::min(rows_.consumed(), size);
       blocks_.Consume(consumed);
       at_end = rows_.too_long().has_value() ||
-               (extent_ == CsvExtent::kSample && count > 0) ||
+               (extent_ == ScanExtent::kSample && count > 0) ||
                (block->is_last && (consumed == size || consumed == 0));
     }
     return max_rows_ - rows_left;
@@ -79,7 +78,7 @@ class KindsReader {
   arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
 
  private:
-  KindsReader(std::string path, const CsvOptions& options, CsvExtent extent,
+  KindsReader(std::string path, const CsvOptions& options, ScanExtent extent,
               TextBlocks blocks, int64_t num_columns, std::vector<int64_t> indices)
       : path_(std::move(path)),
         extent_(extent),
@@ -91,7 +90,7 @@ class KindsReader {
         indices_(std::move(indices)) {}
 
   std::string path_;
-  CsvExtent extent_;
+  ScanExtent extent_;
   CsvValues values_;
   CsvRows rows_;
   TextBlocks blocks_;
@@ -100,53 +99,34 @@ class KindsReader {
   std::vector<int64_t> indices_;  // of the columns asked for
 };
 
-class CsvKindsStream final : public BatchStream {
- public:
-  CsvKindsStream(KindsReader reader, std::shared_ptr<arrow::Schema> schema,
-                 OperatorContext& context)
-      : reader_(std::move(reader)), schema_(std::move(schema)), context_(context) {}
-
-  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    if (std::exchange(done_, true)) return nullptr;
-    std::vector<CsvKinds> kinds(static_cast<size_t>(schema_->num_fields()));
-    ARROW_RETURN_NOT_OK(reader_.Read(context_.stop, &kinds));
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader_.BytesRead());
-    context_.metrics->bytes_read += bytes_read;
+arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
+    const ScanNode& scan, const Split& split,
+    const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
+  return MakeOneBatch(schema, [&]() -> arrow::Result<arrow::ArrayVector> {
+    ARROW_ASSIGN_OR_RAISE(auto reader,
+                          KindsReader::Make(scan, split, schema->field_names(),
+                                            GetExtent(scan.options), context.pool));
+    std::vector<CsvKinds> kinds(static_cast<size_t>(schema->num_fields()));
+    ARROW_RETURN_NOT_OK(reader.Read(context.stop, &kinds));
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader.BytesRead());
+    context.metrics->bytes_read += bytes_read;
     arrow::ArrayVector arrays;
     for (const CsvKinds seen : kinds) {
-      arrow::UInt8Builder builder(context_.pool);
+      arrow::UInt8Builder builder(context.pool);
       ARROW_RETURN_NOT_OK(builder.Append(seen));
       ARROW_ASSIGN_OR_RAISE(auto array, builder.Finish());
       arrays.push_back(std::move(array));
     }
-    return arrow::RecordBatch::Make(schema_, 1, std::move(arrays));
-  }
-
- private:
-  KindsReader reader_;
-  const std::shared_ptr<arrow::Schema> schema_;
-  OperatorContext& context_;
-  bool done_ = false;
-};
-
-arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
-    const ScanNode& scan, const Split& split,
-    const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  const auto extent =
-      scan.options.contains(kExtent) ? CsvExtent::kSample : CsvExtent::kWhole;
-  ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(scan, split, schema->field_names(),
-                                                       extent, context.pool));
-  return std::make_unique<CsvKindsStream>(std::move(reader), schema, context);
+    return arrays;
+  });
 }
 
 // The columns whose guessed types more values can change. Text stays text: where it could
 // not, the reader has looked at all values already.
-std::vector<std::string> ChangeableColumns(const ScanNode& scan,
+std::vector<std::string> ChangeableColumns(const arrow::Schema& files,
                                            const CsvOptions& options) {
   std::vector<std::string> columns;
-  for (const auto& field : scan.schema->fields()) {
+  for (const auto& field : files.fields()) {
     const bool is_text = field->type()->id() == arrow::Type::LARGE_STRING;
     if (!is_text && !options.dtype.contains(field->name())) {
       columns.push_back(field->name());
@@ -161,10 +141,10 @@ OpenNode MakeCsvKindsScan() { return MakeScan(OpenCsvKinds); }
 
 arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
-                                                  CsvExtent extent, const RunPlan& run) {
+                                                  ScanExtent extent, const RunPlan& run) {
   ScanNode probe{.format = kCsvKindsFormat};
   probe.options = scan.options;
-  if (extent == CsvExtent::kSample) probe.options[kExtent] = kSample;
+  SetExtent(extent, &probe.options);
   probe.splits = scan.splits;
   arrow::FieldVector fields;
   for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint8()));
@@ -186,21 +166,22 @@ arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
                                       arrow::MemoryPool* pool,
                                       std::vector<CsvKinds>* kinds) {
   ARROW_ASSIGN_OR_RAISE(
-      auto reader, KindsReader::Make(scan, split, columns, CsvExtent::kSample, pool));
+      auto reader, KindsReader::Make(scan, split, columns, ScanExtent::kSample, pool));
   return reader.Read(arrow::StopToken::Unstoppable(), kinds);
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  const auto columns = ChangeableColumns(scan, options);
+  ARROW_ASSIGN_OR_RAISE(const auto files, FileSchema(scan));
+  const auto columns = ChangeableColumns(*files, options);
   ARROW_ASSIGN_OR_RAISE(const auto kinds,
-                        FindCsvKinds(scan, columns, CsvExtent::kWhole, run));
+                        FindCsvKinds(scan, columns, ScanExtent::kWhole, run));
   auto fields = scan.schema->fields();
   for (size_t i = 0; i < columns.size(); ++i) {
     if (kinds[i] == 0) continue;
     auto& field = fields[static_cast<size_t>(scan.schema->GetFieldIndex(columns[i]))];
-    field = field->WithType(TypeOf(kinds[i]));
+    field = FieldOf(kinds[i], field);
   }
   return arrow::schema(std::move(fields), scan.schema->metadata());
 }

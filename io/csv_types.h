@@ -12,6 +12,7 @@
 
 #include "io/csv_options.h"
 #include "io/csv_values.h"
+#include "io/scan_extent.h"
 #include "xshards/guessed_types.h"
 #include "xshards/operator_table.h"
 #include "xshards/plan.h"
@@ -29,13 +30,10 @@ OpenNode MakeCsvKindsScan();
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
 
-/// How much of each split to look at.
-enum class CsvExtent : int32_t { kSample, kWhole };
-
 /// The kinds of the values that some columns of a scan have.
 arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
-                                                  CsvExtent extent, const RunPlan& run);
+                                                  ScanExtent extent, const RunPlan& run);
 
 /// Add the kinds of the first values of one split, on the calling thread; returns of how
 /// many rows these are.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "io/csv_numbers.h"
+#include "io/json_mark.h"
 
 namespace xshards::io {
 namespace {
@@ -164,6 +165,18 @@ std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds) {
     return conflicts ? arrow::large_utf8() : arrow::uint64();
   }
   return HasInteger(kinds) ? arrow::int64() : arrow::float64();
+}
+
+bool AreHugeIntegers(CsvKinds kinds) {
+  return Has(kinds, CsvKind::kHuge) && !Has(kinds, CsvKind::kText) &&
+         !Has(kinds, CsvKind::kBool) && !Has(kinds, CsvKind::kFloat);
+}
+
+std::shared_ptr<arrow::Field> FieldOf(CsvKinds kinds,
+                                      const std::shared_ptr<arrow::Field>& field) {
+  auto typed = field->WithType(TypeOf(kinds));
+  if (!AreHugeIntegers(kinds)) return typed;
+  return typed->WithMergedMetadata(JsonTextField(field->name())->metadata());
 }
 
 bool IsProvisionalText(CsvKinds kinds) {

@@ -91,6 +91,12 @@ class CsvValues {
 
 /// The type of a column, as pandas gives it to all of its values: see README.md.
 std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds);
+/// Whether these are integers of which some are beyond 64 bits: they have no type, so
+/// that their text is marked as JSON, which gives Python integers in pandas.
+bool AreHugeIntegers(CsvKinds kinds);
+/// A field of a column of these kinds, with `field`'s name and other metadata.
+std::shared_ptr<arrow::Field> FieldOf(CsvKinds kinds,
+                                      const std::shared_ptr<arrow::Field>& field);
 /// Whether more values could make the type of these kinds a narrower one.
 bool IsProvisionalText(CsvKinds kinds);
 

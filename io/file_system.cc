@@ -59,7 +59,7 @@ arrow::Result<Location> LocateUri(const std::string& uri) {
           "hdfs:// needs Hadoop's library (libhdfs.so, found through HADOOP_HOME or "
           "ARROW_LIBHDFS_DIR) and a JVM (JAVA_HOME), and CLASSPATH set to `hadoop "
           "classpath --glob`; could not open '",
-          uri, "': ", FirstLine(file_system.status().message()));
+          WithoutSecrets(uri), "': ", FirstLine(file_system.status().message()));
     }
     return WithPath(file_system.status(), "Could not find a file system for", uri);
   }
@@ -134,10 +134,23 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
   return file;
 }
 
+std::string WithoutSecrets(std::string_view text) {
+  std::string shown;
+  for (size_t colon = text.find("://"); colon != std::string_view::npos;
+       colon = text.find("://")) {
+    shown += text.substr(0, colon + 3);
+    text.remove_prefix(colon + 3);
+    const size_t end = text.find_first_of("@/?#'\" \t\r\n");
+    if (end != std::string_view::npos && text[end] == '@') text.remove_prefix(end + 1);
+  }
+  return shown.append(text);
+}
+
 arrow::Status WithPath(const arrow::Status& status, std::string_view what,
                        const std::string& path) {
   if (status.ok()) return status;
-  return status.WithMessage(std::string(what), " '", path, "': ", status.message());
+  return status.WithMessage(
+      WithoutSecrets(std::string(what) + " '" + path + "': " + status.message()));
 }
 
 }  // namespace xshards::io

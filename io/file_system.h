@@ -9,6 +9,8 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
 
+#include "xshards/export.h"
+
 namespace xshards::io {
 
 /// A file system and a path in its own terms.
@@ -34,7 +36,12 @@ arrow::Result<std::string> PathBelow(const std::string& base, const Location& lo
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
     const std::string& path);
 
-/// Add the name of a file to what went wrong with it, keeping the kind of error.
+/// Take the credentials out of the URIs in a text: "s3://key:secret@bucket" becomes
+/// "s3://bucket".
+XSHARDS_EXPORT std::string WithoutSecrets(std::string_view text);
+
+/// Add the name of a file to what went wrong with it, keeping the kind of error. Shows no
+/// credentials.
 arrow::Status WithPath(const arrow::Status& status, std::string_view what,
                        const std::string& path);
 

@@ -84,9 +84,7 @@ class HiveStream final : public BatchStream {
 
 }  // namespace
 
-arrow::Status AddHiveColumns(const std::vector<InputFile>& files,
-                             const std::set<std::string>& own, bool schema_was_asked,
-                             ScanNode* scan) {
+arrow::Result<arrow::FieldVector> HiveFields(const std::vector<InputFile>& files) {
   const auto columns = ColumnsOf(HiveValues(files[0].below));
   std::map<std::string, std::vector<std::optional<std::string>>> values;
   for (const auto& file : files) {
@@ -99,21 +97,59 @@ arrow::Status AddHiveColumns(const std::vector<InputFile>& files,
     }
     for (const auto& value : found) values[value.column].push_back(value.value);
   }
+  arrow::FieldVector fields;
+  for (const auto& name : columns) {
+    fields.push_back(arrow::field(name, HiveType(values[name])));
+  }
+  return fields;
+}
+
+void AddHiveFields(const arrow::FieldVector& found, const std::set<std::string>& own,
+                   bool schema_was_asked, ScanNode* scan) {
   std::vector<std::string> added;
   auto fields = scan->schema->fields();
-  for (const auto& name : columns) {
-    if (own.contains(name)) continue;
+  for (const auto& field : found) {
+    if (own.contains(field->name())) continue;
     if (!schema_was_asked) {
-      fields.push_back(arrow::field(name, HiveType(values[name])));
-    } else if (scan->schema->GetFieldIndex(name) < 0) {
+      fields.push_back(field);
+    } else if (scan->schema->GetFieldIndex(field->name()) < 0) {
       continue;
     }
-    added.push_back(name);
+    added.push_back(field->name());
   }
-  if (added.empty()) return arrow::Status::OK();
+  if (added.empty()) return;
   scan->schema = arrow::schema(std::move(fields));
   scan->options[kHiveColumns] = EncodeList(added);
-  return arrow::Status::OK();
+}
+
+void AddHiveFields(const arrow::FieldVector& found, ScanNode* scan) {
+  const auto names = scan->schema->field_names();
+  AddHiveFields(found, {names.begin(), names.end()}, false, scan);
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> FileSchema(const ScanNode& scan) {
+  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
+  if (!columns.has_value()) return scan.schema;
+  arrow::FieldVector own;
+  for (const auto& field : scan.schema->fields()) {
+    if (std::find(columns->begin(), columns->end(), field->name()) == columns->end()) {
+      own.push_back(field);
+    }
+  }
+  return arrow::schema(std::move(own), scan.schema->metadata());
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> WithHiveFields(
+    const std::shared_ptr<arrow::Schema>& files, const ScanNode& scan) {
+  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
+  if (!columns.has_value()) return files;
+  auto fields = files->fields();
+  for (const auto& name : *columns) {
+    if (auto field = scan.schema->GetFieldByName(name); field != nullptr) {
+      fields.push_back(std::move(field));
+    }
+  }
+  return arrow::schema(std::move(fields), files->metadata());
 }
 
 OpenSplit WithHiveColumns(OpenSplit open) {

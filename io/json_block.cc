@@ -117,9 +117,8 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
       if (is_cut) return state_.record_begin - block.text;
       return Explain(block, end);
     }
-    if (state_.stop == JsonStop::kMisfit || format_.on_bad_lines == BadLines::kError) {
-      return Explain(block, end);
-    }
+    if (state_.stop == JsonStop::kMisfit) return ExplainMisfit(block, end);
+    ARROW_RETURN_NOT_OK(LeaveOut(block, state_.record_begin, state_.fault));
     begin = JsonLineEnd(state_.record_begin, end);
   }
   return end - block.text;
@@ -132,14 +131,23 @@ arrow::Status JsonRecords::AppendLines(const JsonInput::Block& block) {
     const char* const line_end = JsonLineEnd(line, end);
     if (IsUtf8(line, line_end)) {
       ARROW_RETURN_NOT_OK(AppendText(block, line, line_end).status());
-    } else if (format_.on_bad_lines == BadLines::kError) {
-      return arrow::Status::Invalid(
-          "Could not read ",
-          JsonPlace(format_.path, block.position + (line - block.text), pool_),
-          ": Expected UTF-8");
+    } else {
+      ARROW_RETURN_NOT_OK(LeaveOut(block, line, {.at = line, .expected = "UTF-8"}));
     }
     line = line_end;
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status JsonRecords::LeaveOut(const JsonInput::Block& block, const char* line,
+                                    const JsonFault& fault) {
+  if (format_.on_bad_lines == BadLines::kSkip) return arrow::Status::OK();
+  const bool is_error = format_.on_bad_lines == BadLines::kError;
+  if (!is_error && num_bad_lines_++ > 0) return arrow::Status::OK();
+  // To find the number of the line costs time.
+  auto error = NotJson(format_.path, block, line, fault, pool_);
+  if (is_error) return error;
+  first_bad_line_ = error.message();
   return arrow::Status::OK();
 }
 

@@ -42,7 +42,13 @@ class JsonRecords {
   /// a lacking key that was guessed.
   arrow::Result<int64_t> Append(const JsonInput::Block& block);
 
+  /// Say how many rows are appended before each Finish(), about.
+  void Expect(int64_t num_rows) { ExpectRows(columns_.get(), num_rows); }
   int64_t num_rows() const { return state_.num_rows; }
+  /// How many lines were left out so far, and what was wrong with the first; counted
+  /// where `on_bad_lines` is kWarn.
+  int64_t num_bad_lines() const { return num_bad_lines_; }
+  const std::string& first_bad_line() const { return first_bad_line_; }
   /// Take the rows out.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
 
@@ -52,6 +58,9 @@ class JsonRecords {
   arrow::Result<int64_t> AppendText(const JsonInput::Block& block, const char* begin,
                                     const char* end);
   arrow::Status AppendLines(const JsonInput::Block& block);
+  // The error of a line; OK where such lines are left out.
+  arrow::Status LeaveOut(const JsonInput::Block& block, const char* line,
+                         const JsonFault& fault);
   arrow::Status OpenArray(const JsonInput::Block& block, const char** begin);
   arrow::Status Explain(const JsonInput::Block& block, const char* end) const;
   arrow::Status ExplainMisfit(const JsonInput::Block& block, const char* end) const;
@@ -61,6 +70,8 @@ class JsonRecords {
   std::unique_ptr<JsonObject> columns_;
   JsonRecordLoop loop_;
   JsonState state_;
+  int64_t num_bad_lines_ = 0;
+  std::string first_bad_line_;
 };
 
 }  // namespace xshards::io

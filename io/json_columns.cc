@@ -10,6 +10,7 @@
 
 #include "io/json_shape.h"
 #include "io/json_text.h"
+#include "io/packed_buffers.h"
 
 namespace xshards::io {
 namespace {
@@ -71,9 +72,8 @@ bool GrowRowsTo(JsonColumn* column, int64_t rows) {
 }
 
 int64_t MoreRows(const JsonColumn& column) {
-  const int64_t wanted = column.capacity == 0 ? std::max<int64_t>(column.usual_length, 64)
-                                              : column.capacity * 2;
-  return arrow::bit_util::RoundUpToMultipleOf64(wanted);
+  const int64_t least = column.capacity == 0 ? 64 : column.capacity * 2;
+  return arrow::bit_util::RoundUpToMultipleOf64(std::max(least, column.usual_length));
 }
 
 int64_t TextBefore(JsonColumn* column, int64_t row) {
@@ -141,7 +141,8 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> TakeBuffer(
     std::memset(empty->mutable_data(), 0, static_cast<size_t>(size));
     return std::shared_ptr<arrow::Buffer>(std::move(empty));
   }
-  ARROW_RETURN_NOT_OK((*from)->Resize(size, /*shrink_to_fit=*/false));
+  GiveBackTail(from->get(), size);
+  ARROW_RETURN_NOT_OK((*from)->Resize(size));
   (*from)->ZeroPadding();
   return std::shared_ptr<arrow::Buffer>(std::move(*from));
 }
@@ -171,6 +172,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishColumn(JsonColumn* column
     data->buffers.push_back(std::move(values));
   }
   if (column->kind == JsonKind::kList) {
+    column->item->usual_length = column->item->length + column->item->length / 8;
     ARROW_ASSIGN_OR_RAISE(auto items, FinishColumn(column->item));
     data->child_data.push_back(std::move(items));
   }
@@ -180,8 +182,10 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishColumn(JsonColumn* column
     data->buffers.push_back(std::move(text));
   }
   column->valid_buffer.reset();
-  column->usual_length = length + length / 8;
-  column->usual_text = column->text_size + column->text_size / 8;
+  if (length > 0) {
+    column->usual_text =
+        static_cast<double>(column->text_size) / static_cast<double>(length);
+  }
   column->length = column->capacity = column->num_nulls = 0;
   column->text_size = column->text_capacity = 0;
   column->valid = column->values = nullptr;
@@ -249,14 +253,29 @@ arrow::Result<std::unique_ptr<JsonObject>> MakeJsonObject(const JsonObjectFields
 bool GrowRows(JsonColumn* column) { return GrowRowsTo(column, MoreRows(*column)); }
 
 bool GrowText(JsonColumn* column, int64_t text_size) {
+  // Room for all rows, if the others are like those so far.
+  double row_bytes = column->usual_text;
+  if (column->length >= 64) {
+    row_bytes = std::max(
+        row_bytes, static_cast<double>(text_size) / static_cast<double>(column->length));
+  }
+  const auto expected =
+      static_cast<int64_t>(1.03 * row_bytes * static_cast<double>(column->capacity));
+  const int64_t least = column->text_capacity + column->text_capacity / 4;
   // Vector stores may write beyond the end.
   const int64_t wanted =
-      std::max({text_size, column->text_capacity * 2, column->usual_text, int64_t{256}}) +
-      kJsonPadding;
+      PackedBytes(std::max({text_size, least, expected, int64_t{256}}) + kJsonPadding);
   if (!GrowBuffer(wanted, column->pool, &column->text_buffer)) return false;
   column->text = reinterpret_cast<char*>(column->text_buffer->mutable_data());
   column->text_capacity = wanted - kJsonPadding;
   return true;
+}
+
+void ExpectRows(JsonObject* object, int64_t num_rows) {
+  for (auto& column : object->owned_columns) {
+    column->usual_length = num_rows;
+    if (column->object != nullptr) ExpectRows(column->object, num_rows);
+  }
 }
 
 bool GrowColumns(JsonObject* object) {

@@ -62,8 +62,8 @@ struct JsonColumn {
   std::shared_ptr<arrow::ResizableBuffer> valid_buffer;
   std::shared_ptr<arrow::ResizableBuffer> values_buffer;
   std::shared_ptr<arrow::ResizableBuffer> text_buffer;
-  int64_t usual_length = 0;  // what the last batch came to
-  int64_t usual_text = 0;
+  int64_t usual_length = 0;  // rows that a batch has, about
+  double usual_text = 0;     // bytes a row in the last batch
   std::unique_ptr<JsonColumn> owned_item;
   std::unique_ptr<JsonObject> owned_object;
 };
@@ -125,6 +125,8 @@ arrow::Result<std::unique_ptr<JsonObject>> MakeJsonObject(const JsonObjectFields
 /// Make room for more rows, or for so many bytes of text in all; false: no memory.
 bool GrowRows(JsonColumn* column);
 bool GrowText(JsonColumn* column, int64_t text_size);
+/// Say how many rows a batch will have, about.
+void ExpectRows(JsonObject* object, int64_t num_rows);
 /// Make room for a row in all columns.
 bool GrowColumns(JsonObject* object);
 

@@ -27,6 +27,8 @@ class JsonInput {
     bool is_last = false;
   };
 
+  /// Of text that begins at `split.begin` of a file.
+  JsonInput(const Split& split, JsonLayout layout, TextBlocks blocks);
   static arrow::Result<JsonInput> Open(const Split& split, JsonLayout layout,
                                        int64_t block_bytes, arrow::MemoryPool* pool);
 
@@ -41,8 +43,6 @@ class JsonInput {
   arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
 
  private:
-  JsonInput(const Split& split, JsonLayout layout, TextBlocks blocks);
-
   std::string path_;
   int64_t begin_;  // of the split
   JsonLayout layout_;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "io/file_listing.h"
-#include "io/json_array_splits.h"
+#include "io/hive_scan.h"
+#include "io/json_cuts.h"
 #include "io/json_input.h"
 #include "io/json_shape.h"
 #include "io/json_types.h"
-#include "io/parallel_for.h"
+#include "io/plan_probe.h"
 #include "io/readers.h"
 #include "io/text_splits.h"
 
@@ -19,17 +19,25 @@ namespace {
 /// Plans the reading of JSON files.
 class JsonPlanner {
  public:
-  JsonPlanner(const JsonOptions& options, int cores, arrow::MemoryPool* pool)
-      : options_(options), cores_(cores), pool_(pool) {}
+  JsonPlanner(const JsonOptions& options, RunPlan run, arrow::MemoryPool* pool)
+      : options_(options), run_(std::move(run)), pool_(pool) {}
 
-  arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files) {
+  arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     if (!options_.lines.has_value()) {
       ARROW_ASSIGN_OR_RAISE(options_.lines, AreLines(files));
     }
     scan_.format = "json";
     scan_.options = options_.ToMap();
-    ARROW_RETURN_NOT_OK(PlanSplits(files));
+    const int64_t total =
+        std::accumulate(files.begin(), files.end(), int64_t{0},
+                        [](int64_t sum, const InputFile& f) { return sum + f.size; });
+    ARROW_ASSIGN_OR_RAISE(
+        scan_.splits,
+        CutJsonFiles(files, options_.split.TargetBytes(total, cores), options_, run_));
+    DropEmptySplits(&scan_.splits);
     ARROW_ASSIGN_OR_RAISE(scan_.schema, GuessSchema());
+    ARROW_ASSIGN_OR_RAISE(const auto folders, HiveFields(files));
+    AddHiveFields(folders, &scan_);
     // Also where dtype gives all types: there may be keys that no sample has.
     scan_.guessed = true;
     scan_.found = std::make_shared<SchemaCell>();
@@ -53,39 +61,13 @@ class JsonPlanner {
     return layout.value_or(JsonLayout::kLines) == JsonLayout::kLines;
   }
 
-  arrow::Status PlanSplits(const std::vector<InputFile>& files) {
-    const int64_t total =
-        std::accumulate(files.begin(), files.end(), int64_t{0},
-                        [](int64_t sum, const InputFile& f) { return sum + f.size; });
-    const int64_t target_bytes = options_.split.TargetBytes(total, cores_);
-    // Arrays are read through for where their records start.
-    std::vector<std::vector<Split>> splits(files.size());
-    ARROW_RETURN_NOT_OK(ParallelFor(files.size(), cores_, [&](size_t i) {
-      auto cut = *options_.lines ? PlanLineSplits(files[i], target_bytes, pool_)
-                                 : PlanArraySplits(files[i], target_bytes, pool_);
-      return std::move(cut).Value(&splits[i]);
-    }));
-    for (auto& some : splits) {
-      std::move(some.begin(), some.end(), std::back_inserter(scan_.splits));
-    }
-    DropEmptySplits(&scan_.splits);
-    return arrow::Status::OK();
-  }
-
   arrow::Result<std::shared_ptr<arrow::Schema>> GuessSchema() {
     JsonShape shape = JsonShape::OfRecords();
     if (options_.nrows.has_value()) {
       ARROW_RETURN_NOT_OK(SampleFirstRows(&shape));
-      return JsonSchema(shape, options_);
+    } else {
+      ARROW_ASSIGN_OR_RAISE(shape, FindJsonShape(scan_, ScanExtent::kSample, run_));
     }
-    std::vector<JsonShape> shapes;
-    for (size_t i = 0; i < scan_.splits.size(); ++i) {
-      shapes.push_back(JsonShape::OfRecords());
-    }
-    ARROW_RETURN_NOT_OK(ParallelFor(shapes.size(), cores_, [&](size_t i) {
-      return SampleJson(scan_.splits[i], options_, &shapes[i], pool_).status();
-    }));
-    for (const auto& some : shapes) shape.Merge(some);
     return JsonSchema(shape, options_);
   }
 
@@ -102,7 +84,7 @@ class JsonPlanner {
   }
 
   JsonOptions options_;
-  const int cores_;
+  const RunPlan run_;
   arrow::MemoryPool* const pool_;
   ScanNode scan_;
 };
@@ -110,11 +92,12 @@ class JsonPlanner {
 }  // namespace
 
 arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& paths,
-                                const JsonOptions& options) {
+                                const JsonOptions& options,
+                                const arrow::StopToken& stop) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
-  JsonPlanner planner(options, context->cores(), context->memory_pool());
-  ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files));
+  JsonPlanner planner(options, MakeProbe(*context, stop), context->memory_pool());
+  ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
 }

@@ -48,23 +48,28 @@ inline const char* ReadText(JsonState& state, JsonColumn& column, const char* p)
 
 inline unsigned Digit(const char* p) { return static_cast<unsigned char>(*p - '0'); }
 
+// Append digits to a number; returns what follows them.
+inline const char* ReadDigits(const char* p, uint64_t* value) {
+  for (unsigned digit = Digit(p); digit <= 9; digit = Digit(++p)) {
+    *value = *value * 10 + digit;
+  }
+  return p;
+}
+
+// The digits before a point, of which there is at least one: nothing follows a zero.
+inline const char* ReadWhole(const char* p, uint64_t* value) {
+  return *p == '0' ? p + 1 : ReadDigits(p, value);
+}
+
 // Whether a number goes on behind its integer digits.
 inline bool GoesOn(char c) { return c == '.' || c == 'e' || c == 'E'; }
 
 inline const char* ReadInteger(JsonState& state, JsonColumn& column, const char* p) {
   const bool negative = *p == '-';
-  const char* q = p + (negative ? 1 : 0);
-  const char* const first = q;
-  unsigned digit = Digit(q);
-  if (digit > 9) return ReadUnusualJson(state, column, p);
-  uint64_t value = digit;
-  ++q;
-  if (value != 0) {
-    while ((digit = Digit(q)) <= 9) {
-      value = value * 10 + digit;
-      ++q;
-    }
-  }
+  const char* const first = p + (negative ? 1 : 0);
+  if (Digit(first) > 9) return ReadUnusualJson(state, column, p);
+  uint64_t value = 0;
+  const char* const q = ReadWhole(first, &value);
   // 18 digits always fit; unsigned columns take no minus.
   const bool usual =
       q - first <= 18 && !GoesOn(*q) && !(negative && column.kind == JsonKind::kUInt64);
@@ -80,25 +85,14 @@ constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7
 
 inline const char* ReadDouble(JsonState& state, JsonColumn& column, const char* p) {
   const bool negative = *p == '-';
-  const char* q = p + (negative ? 1 : 0);
-  unsigned digit = Digit(q);
-  if (digit > 9) return ReadUnusualJson(state, column, p);
-  const char* const first = q;
-  uint64_t value = digit;
-  ++q;
-  if (value != 0) {
-    while ((digit = Digit(q)) <= 9) {
-      value = value * 10 + digit;
-      ++q;
-    }
-  }
+  const char* const first = p + (negative ? 1 : 0);
+  if (Digit(first) > 9) return ReadUnusualJson(state, column, p);
+  uint64_t value = 0;
+  const char* q = ReadWhole(first, &value);
   int64_t num_decimals = 0;
   if (*q == '.') {
-    const char* const point = q++;
-    while ((digit = Digit(q)) <= 9) {
-      value = value * 10 + digit;
-      ++q;
-    }
+    const char* const point = q;
+    q = ReadDigits(point + 1, &value);
     num_decimals = q - point - 1;
     if (num_decimals == 0) return ReadUnusualJson(state, column, p);
   }

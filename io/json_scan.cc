@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "io/file_system.h"
+#include "io/hive_scan.h"
 #include "io/json_block.h"
 #include "io/json_options.h"
+#include "io/packed_buffers.h"
 #include "io/scan_stream.h"
 #include "io/text_input.h"
 
@@ -38,11 +40,18 @@ class JsonSplitStream final : public BatchStream {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
       ARROW_ASSIGN_OR_RAISE(const auto block, input_.Next());
       ARROW_RETURN_NOT_OK(CountBytes());
+      const int64_t rows_before = records_->num_rows();
       ARROW_ASSIGN_OR_RAISE(const int64_t used, records_->Append(block));
       input_.Consume(used);
       num_bytes += used;
       is_done_ = block.is_last;
+      const int64_t block_rows = records_->num_rows() - rows_before;
+      if (expected_rows_ == 0 && block_rows > 0 && !is_done_)
+        PlanBatches(used / block_rows);
+      const bool is_full = records_->num_rows() + block_rows > expected_rows_;
+      if (expected_rows_ > 0 && is_full) break;
     }
+    if (is_done_ && !std::exchange(is_told_, true)) TellBadLines();
     if (is_done_ && counted_ < least_bytes_) {
       return arrow::Status::IOError("Could not read '", path_, "': Expected ",
                                     least_bytes_, " bytes as when it was planned, got ",
@@ -60,6 +69,23 @@ class JsonSplitStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
+  // Choose how many rows batches have. A whole number of bytes of validity bits.
+  void PlanBatches(int64_t row_bytes) {
+    constexpr int64_t kMultiple = 64;
+    const int64_t rows = PackedRows(batch_bytes_ / std::max<int64_t>(row_bytes, 1));
+    if (rows < kMultiple) return;
+    expected_rows_ = rows / kMultiple * kMultiple;
+    records_->Expect(expected_rows_);
+  }
+
+  void TellBadLines() {
+    if (records_->num_bad_lines() == 0) return;
+    FragmentMetrics told;
+    told.bad_lines = records_->num_bad_lines();
+    told.first_bad_line = records_->first_bad_line();
+    context_.metrics->Merge(told);
+  }
+
   const std::string path_;
   const int64_t least_bytes_;
   JsonInput input_;
@@ -67,7 +93,9 @@ class JsonSplitStream final : public BatchStream {
   const int64_t batch_bytes_;
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
+  int64_t expected_rows_ = 0;  // of a batch; 0: not known yet
   bool is_done_ = false;
+  bool is_told_ = false;
   int64_t counted_ = 0;  // bytes already in the metrics
 };
 
@@ -79,7 +107,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
   format.on_bad_lines = options.on_bad_lines;
   format.path = split.path;
   format.wanted = schema;
-  format.known = scan.schema;
+  ARROW_ASSIGN_OR_RAISE(format.known, FileSchema(scan));
   format.guessed = scan.guessed;
   format.target = BestJsonTarget();
   for (const auto& [name, type] : options.dtype) format.settled.push_back(name);
@@ -105,6 +133,6 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
 
 }  // namespace
 
-OpenNode MakeJsonScan() { return MakeScan(OpenJsonSplit); }
+OpenNode MakeJsonScan() { return MakeScan(WithHiveColumns(OpenJsonSplit)); }
 
 }  // namespace xshards::io

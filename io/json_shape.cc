@@ -4,14 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include <arrow/util/key_value_metadata.h>
-
 namespace xshards::io {
 namespace {
-
-// As python/xshards/_marks.py has it.
-constexpr char kMark[] = "xshards.opaque";
-constexpr char kJsonMark[] = "json";
 
 // Types nested deeper become text, as few programs can work with them.
 constexpr int kTypeDepth = 32;
@@ -30,17 +24,6 @@ bool DecodeNumber(std::string_view* bytes, size_t* number) {
 }
 
 }  // namespace
-
-bool IsJsonText(const arrow::Field& field) {
-  if (field.metadata() == nullptr) return false;
-  const auto mark = field.metadata()->Get(kMark);
-  return mark.ok() && *mark == kJsonMark;
-}
-
-std::shared_ptr<arrow::Field> JsonTextField(const std::string& name) {
-  return arrow::field(name, arrow::large_utf8(), /*nullable=*/true,
-                      arrow::key_value_metadata({kMark}, {kJsonMark}));
-}
 
 JsonShape JsonShape::OfRecords() {
   JsonShape shape;

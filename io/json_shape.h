@@ -11,14 +11,10 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
+#include "io/json_mark.h"
 #include "io/json_text.h"
 
 namespace xshards::io {
-
-/// True for a text column whose values are JSON: values that no one type holds.
-bool IsJsonText(const arrow::Field& field);
-/// A field for such a column.
-std::shared_ptr<arrow::Field> JsonTextField(const std::string& name);
 
 /// What forms the values of a column have had, or the records of files. Values that come
 /// later only ever widen the type it gives: a column that is JSON text stays that.

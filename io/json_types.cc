@@ -7,6 +7,7 @@
 
 #include <arrow/array/builder_binary.h>
 
+#include "io/hive_scan.h"
 #include "io/json_input.h"
 #include "io/json_record_text.h"
 #include "io/scan_stream.h"
@@ -92,43 +93,34 @@ class ShapeReader {
   int64_t num_records_ = 0;
 };
 
-class JsonShapesStream final : public BatchStream {
- public:
-  JsonShapesStream(ShapeReader reader, std::shared_ptr<arrow::Schema> schema,
-                   OperatorContext& context)
-      : reader_(std::move(reader)), schema_(std::move(schema)), context_(context) {}
-
-  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    if (std::exchange(done_, true)) return nullptr;
-    JsonShape shape = JsonShape::OfRecords();
-    for (bool has_more = true; has_more;) {
-      ARROW_RETURN_NOT_OK(context_.stop.Poll());
-      ARROW_ASSIGN_OR_RAISE(has_more, reader_.Next(&shape));
-    }
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader_.BytesRead());
-    context_.metrics->bytes_read += bytes_read;
-    arrow::LargeBinaryBuilder builder(context_.pool);
-    ARROW_RETURN_NOT_OK(builder.Append(shape.Encode()));
-    ARROW_ASSIGN_OR_RAISE(auto shapes, builder.Finish());
-    return arrow::RecordBatch::Make(schema_, 1, {std::move(shapes)});
+arrow::Result<JsonShape> ReadShape(const ScanNode& scan, const Split& split,
+                                   OperatorContext& context) {
+  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+  const bool is_sample = GetExtent(scan.options) == ScanExtent::kSample;
+  ARROW_ASSIGN_OR_RAISE(
+      auto reader,
+      ShapeReader::Make(split, options, is_sample ? kSampleBytes : kBlockBytes,
+                        context.pool));
+  JsonShape shape = JsonShape::OfRecords();
+  for (bool has_more = true; has_more && !(is_sample && reader.num_records() > 0);) {
+    ARROW_RETURN_NOT_OK(context.stop.Poll());
+    ARROW_ASSIGN_OR_RAISE(has_more, reader.Next(&shape));
   }
-
- private:
-  ShapeReader reader_;
-  const std::shared_ptr<arrow::Schema> schema_;
-  OperatorContext& context_;
-  bool done_ = false;
-};
+  ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader.BytesRead());
+  context.metrics->bytes_read += bytes_read;
+  return shape;
+}
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenJsonShapes(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
-  ARROW_ASSIGN_OR_RAISE(auto reader,
-                        ShapeReader::Make(split, options, kBlockBytes, context.pool));
-  return std::make_unique<JsonShapesStream>(std::move(reader), schema, context);
+  return MakeOneBatch(schema, [&]() -> arrow::Result<arrow::ArrayVector> {
+    ARROW_ASSIGN_OR_RAISE(const auto shape, ReadShape(scan, split, context));
+    arrow::LargeBinaryBuilder builder(context.pool);
+    ARROW_RETURN_NOT_OK(builder.Append(shape.Encode()));
+    ARROW_ASSIGN_OR_RAISE(auto shapes, builder.Finish());
+    return arrow::ArrayVector{std::move(shapes)};
+  });
 }
 
 }  // namespace
@@ -164,11 +156,11 @@ arrow::Result<std::shared_ptr<arrow::Schema>> JsonSchema(const JsonShape& shape,
   return arrow::schema(std::move(fields));
 }
 
-arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
-                                                            const RunPlan& run) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,
+                                       const RunPlan& run) {
   ScanNode probe{.format = kJsonShapesFormat};
   probe.options = scan.options;
+  SetExtent(extent, &probe.options);
   probe.splits = scan.splits;
   probe.schema = arrow::schema({arrow::field(kShapeColumn, arrow::large_binary())});
   ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
@@ -180,7 +172,15 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan
       shape.Merge(more);
     }
   }
-  return JsonSchema(shape, options);
+  return shape;
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
+                                                            const RunPlan& run) {
+  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+  ARROW_ASSIGN_OR_RAISE(const auto shape, FindJsonShape(scan, ScanExtent::kWhole, run));
+  ARROW_ASSIGN_OR_RAISE(const auto files, JsonSchema(shape, options));
+  return WithHiveFields(files, scan);
 }
 
 }  // namespace xshards::io

@@ -11,6 +11,7 @@
 
 #include "io/json_options.h"
 #include "io/json_shape.h"
+#include "io/scan_extent.h"
 #include "xshards/guessed_types.h"
 #include "xshards/operator_table.h"
 #include "xshards/plan.h"
@@ -28,13 +29,17 @@ OpenNode MakeJsonShapesScan();
 arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
                                                             const RunPlan& run);
 
+/// What shape the records of a scan have.
+arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,
+                                       const RunPlan& run);
+
 /// What a sample is of a split.
 struct JsonSample {
   int64_t num_records = 0;
   bool is_whole = false;
 };
 
-/// Take in the records at the start of a split, `nrows` at most.
+/// Take in the records at the start of a split, `nrows` at most, on the calling thread.
 arrow::Result<JsonSample> SampleJson(const Split& split, const JsonOptions& options,
                                      JsonShape* shape, arrow::MemoryPool* pool);
 

@@ -8,6 +8,7 @@
 #include "io/file_writer.h"
 #include "io/ipc_scan.h"
 #include "io/ipc_writer.h"
+#include "io/json_cuts.h"
 #include "io/json_scan.h"
 #include "io/json_types.h"
 #include "io/json_writer.h"
@@ -23,6 +24,7 @@ void AddOperators(OperatorTable& table) {
   table.SetScan(kCsvKindsFormat, MakeCsvKindsScan());
   table.SetTypeFinder("csv", FindCsvTypes);
   table.SetScan("json", MakeJsonScan());
+  table.SetScan(kJsonCutsFormat, MakeJsonCutsScan());
   table.SetScan(kJsonShapesFormat, MakeJsonShapesScan());
   table.SetTypeFinder("json", FindJsonTypes);
   table.SetScan("parquet", MakeParquetScan());

@@ -80,8 +80,12 @@ arrow::Status PartitionedFiles::Write(const arrow::RecordBatch& batch) {
     ARROW_ASSIGN_OR_RAISE(const auto rows,
                           cp::Take(rest, groups->value_slice(group),
                                    cp::TakeOptions::NoBoundsCheck(), &context_));
-    ARROW_RETURN_NOT_OK(
-        files_[static_cast<size_t>(group)].writer->Write(*rows.record_batch()));
+    auto& [file, writer] = files_[static_cast<size_t>(group)];
+    const auto status = writer->Write(*rows.record_batch());
+    if (!status.ok()) {
+      writer.reset();
+      return file->Abandon(status);
+    }
   }
   return arrow::Status::OK();
 }
@@ -113,7 +117,8 @@ arrow::Status PartitionedFiles::OpenFiles() {
       folder += *name + "/";
     }
     ARROW_ASSIGN_OR_RAISE(const auto location, Locate(folder));
-    ARROW_RETURN_NOT_OK(location.file_system->CreateDir(location.path));
+    ARROW_RETURN_NOT_OK(WithPath(location.file_system->CreateDir(location.path),
+                                 "Could not make the folder", folder));
     ARROW_ASSIGN_OR_RAISE(auto file,
                           OutputFile::Open(folder + options_.path.substr(slash + 1)));
     ARROW_ASSIGN_OR_RAISE(
@@ -125,10 +130,11 @@ arrow::Status PartitionedFiles::OpenFiles() {
 
 arrow::Status PartitionedFiles::Finish() {
   for (auto& [file, writer] : files_) {
-    ARROW_RETURN_NOT_OK(writer->Finish());
+    auto status = writer->Finish();
+    writer.reset();
+    if (!status.ok()) return file->Abandon(status);
     ARROW_ASSIGN_OR_RAISE(const int64_t size, file->stream()->Tell());
     num_bytes_ += size;
-    writer.reset();
     ARROW_RETURN_NOT_OK(file->Complete());
   }
   return arrow::Status::OK();

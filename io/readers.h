@@ -39,11 +39,11 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(
     std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-/// Read JSON lines. The columns are the keys found in a sample from the start of every
-/// piece; an object with another key, or a value that does not fit, is an error.
-XSHARDS_EXPORT arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context,
-                                               const Paths& paths,
-                                               const JsonOptions& options = {});
+/// Read JSON records. Columns and their types are guessed from a sample from the start of
+/// every piece, and found anew where later records have other keys or values.
+XSHARDS_EXPORT arrow::Result<XShards> ReadJson(
+    std::shared_ptr<Context> context, const Paths& paths, const JsonOptions& options = {},
+    const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
 /// Read Parquet; a piece is one or more row groups.
 XSHARDS_EXPORT arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context,

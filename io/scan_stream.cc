@@ -55,7 +55,34 @@ class ScanStream final : public BatchStream {
   int64_t num_rows_ = 0;
 };
 
+class OneBatch final : public BatchStream {
+ public:
+  OneBatch(std::shared_ptr<arrow::Schema> schema,
+           std::function<arrow::Result<arrow::ArrayVector>()> look)
+      : schema_(std::move(schema)), look_(std::move(look)) {}
+
+  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    if (std::exchange(done_, true)) return nullptr;
+    ARROW_ASSIGN_OR_RAISE(auto columns, look_());
+    const int64_t num_rows = columns.empty() ? 0 : columns.front()->length();
+    return arrow::RecordBatch::Make(schema_, num_rows, std::move(columns));
+  }
+
+ private:
+  const std::shared_ptr<arrow::Schema> schema_;
+  const std::function<arrow::Result<arrow::ArrayVector>()> look_;
+  bool done_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<BatchStream> MakeOneBatch(
+    std::shared_ptr<arrow::Schema> schema,
+    std::function<arrow::Result<arrow::ArrayVector>()> look) {
+  return std::make_unique<OneBatch>(std::move(schema), std::move(look));
+}
 
 OpenNode MakeScan(OpenSplit open) {
   return [open = std::move(open)](

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include <arrow/array.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
 
@@ -22,6 +23,13 @@ using OpenSplit = std::function<arrow::Result<std::unique_ptr<BatchStream>>(
 /// Make a scan of what opens a split. The scan opens its splits one after the other when
 /// they are first needed, stops at the limit, and counts rows.
 OpenNode MakeScan(OpenSplit open);
+
+/// A split that gives one batch, whose columns `look` finds when it is asked for: for
+/// scans that look through files instead of reading their rows. What `look` refers to
+/// lives as long as the stream.
+std::unique_ptr<BatchStream> MakeOneBatch(
+    std::shared_ptr<arrow::Schema> schema,
+    std::function<arrow::Result<arrow::ArrayVector>()> look);
 
 /// The schema of a scan's output. KeyError names a column that the files do not have.
 arrow::Result<std::shared_ptr<arrow::Schema>> ProjectedSchema(const ScanNode& scan);

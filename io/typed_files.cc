@@ -94,8 +94,8 @@ arrow::Result<XShards> ReadTypedFiles(
   } else {
     ARROW_ASSIGN_OR_RAISE(scan.schema, AskedSchema(*options.schema, inspected));
   }
-  ARROW_RETURN_NOT_OK(
-      AddHiveColumns(files, OwnColumns(inspected), options.schema != nullptr, &scan));
+  ARROW_ASSIGN_OR_RAISE(const auto folders, HiveFields(files));
+  AddHiveFields(folders, OwnColumns(inspected), options.schema != nullptr, &scan);
   if (options.columns.has_value()) {
     ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
   }

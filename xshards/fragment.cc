@@ -266,6 +266,8 @@ arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
   encoder.bytes().Put(result.metrics.bytes_read);
   encoder.bytes().Put(result.metrics.rows_read);
   encoder.bytes().Put(result.metrics.row_groups_skipped);
+  encoder.bytes().Put(result.metrics.bad_lines);
+  encoder.bytes().Put(result.metrics.first_bad_line);
   encoder.bytes().Put(result.metrics.rows_out);
   encoder.bytes().Put(result.metrics.bytes_out);
   encoder.bytes().Put(result.metrics.bytes_written);
@@ -300,6 +302,8 @@ arrow::Result<FragmentResult> DecodeResult(
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_read));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_read));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.row_groups_skipped));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bad_lines));
+  ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.first_bad_line));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.rows_out));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_out));
   ARROW_RETURN_NOT_OK(decoder.bytes().Get(&result.metrics.bytes_written));

@@ -15,6 +15,8 @@ void FragmentMetrics::Merge(const FragmentMetrics& other) {
   bytes_read += other.bytes_read;
   rows_read += other.rows_read;
   row_groups_skipped += other.row_groups_skipped;
+  if (bad_lines == 0) first_bad_line = other.first_bad_line;
+  bad_lines += other.bad_lines;
   rows_out += other.rows_out;
   bytes_out += other.bytes_out;
   bytes_written += other.bytes_written;

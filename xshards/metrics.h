@@ -20,13 +20,16 @@ struct FragmentMetrics {
   int64_t bytes_read = 0;  // from files, by scans: only what was really read
   int64_t rows_read = 0;   // rows that scans gave
   int64_t row_groups_skipped = 0;
+  /// Lines that were left out with a warning, and what was wrong with the first.
+  int64_t bad_lines = 0;
+  std::string first_bad_line{};
   int64_t rows_out = 0;
   int64_t bytes_out = 0;
   /// Of these, written to segments or files: what is passed by reference is not.
   int64_t bytes_written = 0;
   double seconds = 0;
 
-  void Merge(const FragmentMetrics& other);
+  XSHARDS_EXPORT void Merge(const FragmentMetrics& other);
 };
 
 /// When and where a fragment ran. Nanoseconds of the steady clock, which all processes of

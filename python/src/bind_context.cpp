@@ -80,6 +80,14 @@ void BindContext(py::module_& module) {
              }
              return py::make_tuple(stages, profile.wall_seconds, profile.begin_ns);
            })
+      .def("bad_lines",
+           [](const Context& self) {
+             FragmentMetrics all;
+             const Profile profile = self.last_profile();
+             for (const auto& stage : profile.stages) all.Merge(stage.metrics);
+             return py::make_tuple(all.bad_lines, MessageText(all.first_bad_line),
+                                   profile.begin_ns);
+           })
       .def("release_idle",
            [](Context& self) {
              py::gil_scoped_release release;

@@ -49,8 +49,8 @@ io::JsonOptions JsonOptions(const py::dict& from) {
   io::JsonOptions options;
   Take(from, "lines", options.lines);
   Take(from, "dtype", options.dtype);
-  const bool skip = from["on_bad_lines"].cast<std::string>() == "skip";
-  options.on_bad_lines = skip ? io::BadLines::kSkip : io::BadLines::kError;
+  options.on_bad_lines =
+      Unwrap(io::BadLinesFromName(from["on_bad_lines"].cast<std::string>()));
   Take(from, "nrows", options.nrows);
   Take(from, "num_partitions", options.split.num_partitions);
   Take(from, "block_size", options.split.block_size);
@@ -75,7 +75,7 @@ void Bind(py::module_& module, const char* name, Read read, Options to_options) 
         *context, py::none(),
         [&, converted = to_options(options)](const arrow::StopToken& stop) {
           const io::Paths given(std::move(paths));
-          // CSV files are read through to cut them, which can be stopped.
+          // CSV and JSON files are read through to cut them, which can be stopped.
           if constexpr (std::is_invocable_v<Read, std::shared_ptr<Context>, io::Paths,
                                             decltype(converted), arrow::StopToken>) {
             return read(context, given, converted, stop);

@@ -2,9 +2,12 @@
 #include "python/src/status_exception.h"
 
 #include <cerrno>
+#include <string>
 
 #include <arrow/python/common.h>
 #include <arrow/util/io_util.h>
+
+#include "io/file_system.h"
 
 namespace xshards::python {
 
@@ -53,6 +56,13 @@ const char* ErrorClass(const arrow::Status& status) {
 
 }  // namespace
 
+py::str MessageText(std::string_view message) {
+  // It ends up in logs and notebooks.
+  const std::string shown = io::WithoutSecrets(message);
+  return py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
+      shown.data(), static_cast<py::ssize_t>(shown.size()), "replace"));
+}
+
 void Unwrap(const arrow::Status& status) {
   if (status.ok()) return;
   if (arrow::py::IsPyError(status)) {
@@ -60,7 +70,7 @@ void Unwrap(const arrow::Status& status) {
   } else {
     const py::object type =
         py::module_::import("xshards.errors").attr(ErrorClass(status));
-    PyErr_SetObject(type.ptr(), py::str(status.message()).ptr());
+    PyErr_SetObject(type.ptr(), MessageText(status.message()).ptr());
   }
   throw py::error_already_set();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <pybind11/pybind11.h>
@@ -11,6 +13,9 @@ namespace xshards::python {
 /// function raised, unchanged, or the class of xshards.errors for its code. The only
 /// place that throws. The GIL must be held.
 void Unwrap(const arrow::Status& status);
+
+/// A message as text. Some show what a file holds, which may be anything.
+pybind11::str MessageText(std::string_view message);
 
 /// The value, or raise as above.
 template <typename T>

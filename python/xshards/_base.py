@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import pandas as pd
 import pyarrow as pa
 
 from xshards import profile
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["Base"]
 
 Result = TypeVar("Result")
+
+
+_warned_of: list[int] = []
+
+
+def _warn_of_bad_lines(context: _core.Context) -> None:
+    """Tell of lines that the last action left out with ``on_bad_lines="warn"``."""
+    count, first, begin_ns = context.bad_lines()
+    if count > 0 and _warned_of != [begin_ns]:
+        _warned_of[:] = [begin_ns]  # an action that runs nothing leaves it as it was
+        msg = f"{count} lines were left out. The first: {first}"
+        warnings.warn(msg, pd.errors.ParserWarning, stacklevel=4)
 
 
 class Base:
@@ -73,7 +87,9 @@ class Base:
         """Run an action, which takes what to call with its progress."""
         with progress_bar(self._context.progress) as bar:
             profile.remember(self._core.context)
-            return action(bar)
+            result = action(bar)
+        _warn_of_bad_lines(self._core.context)
+        return result
 
     def _full_schema(self) -> pa.Schema:
         """Give the schema with hidden columns, running the plan if only that tells."""

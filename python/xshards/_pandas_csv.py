@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from xshards._storage import opened, remote_files, shown
 from xshards.errors import XShardsFileNotFoundError, XShardsTypeError
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "date_format": options["date_format"] is None,
         "encoding": options["encoding"] in _UTF8,
         "compression": options["compression"] == "infer"
-        and not any(path.endswith(_COMPRESSED_FOR_PANDAS) for path in paths),
+        and not any(
+            path.partition("?")[0].endswith(_COMPRESSED_FOR_PANDAS) for path in paths
+        ),
         "on_bad_lines": options["on_bad_lines"] == "error",
         # Ours are correctly rounded, as with "round_trip".
         "float_precision": options["float_precision"] in (None, "round_trip"),
@@ -111,9 +114,10 @@ def pandas_read_csv(paths: list[str], options: dict[str, Any]) -> pd.DataFrame:
     frames: list[pd.DataFrame] = []
     for path in paths:
         try:
-            frames.append(pd.read_csv(path, **options))
+            with opened(path) as (source, inferred):
+                frames.append(pd.read_csv(source, **(inferred | options)))
         except Exception as error:
-            error.add_note(f"pandas.read_csv failed on {path!r}")
+            error.add_note(f"pandas.read_csv failed on {shown(path)!r}")
             raise
     return frames[0] if len(frames) == 1 else pd.concat(frames)
 
@@ -124,7 +128,7 @@ def list_files(paths: Iterable[str]) -> list[str]:
     for path in paths:
         local = path.removeprefix("file://")
         if "://" in local:
-            found.append(path)
+            found.extend(remote_files(path))
             continue
         here = _files_below(Path(local)) if Path(local).is_dir() else _matches(local)
         if not here:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from xshards._storage import opened, shown
+
 __all__ = ["ORIENTS", "pandas_read_json"]
 
 ORIENTS = ("split", "index", "columns", "values", "table")
@@ -17,8 +19,9 @@ def pandas_read_json(paths: list[str], options: dict[str, Any]) -> pd.DataFrame:
     frames: list[pd.DataFrame] = []
     for path in paths:
         try:
-            frames.append(pd.read_json(path, **options))
+            with opened(path) as (source, inferred):
+                frames.append(pd.read_json(source, **(inferred | options)))
         except Exception as error:
-            error.add_note(f"pandas.read_json failed on {path!r}")
+            error.add_note(f"pandas.read_json failed on {shown(path)!r}")
             raise
     return frames[0] if len(frames) == 1 else pd.concat(frames)

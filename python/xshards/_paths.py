@@ -16,14 +16,14 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def read_files(
-    reader: Any, path: Paths, options: dict[str, Any], context: Context | None
+    reader: Any, paths: list[str], options: dict[str, Any], context: Context | None
 ) -> XShards:
     """Have one of the engine's readers read files."""
     where = context or default_context()
-    return XShards(reader(where._core, paths_of(path), options), where)
+    return XShards(reader(where._core, paths, options), where)
 
 
-def paths_of(path: Paths) -> list[str]:
+def paths_of(path: Any) -> list[str]:
     """List paths as the engine takes them."""
     listed = [path] if isinstance(path, str | os.PathLike) else path
     return [os.fspath(item) for item in listed]

@@ -25,6 +25,7 @@ from xshards._pandas_csv import (
 from xshards._pandas_json import ORIENTS, pandas_read_json
 from xshards._partition import count_shards, cut
 from xshards._paths import Paths, paths_of, read_files
+from xshards._storage import as_file, located
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.shards import XShards
@@ -74,6 +75,7 @@ def read_csv(
     encoding: str | None = None,
     on_bad_lines: Any = "error",
     float_precision: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -137,6 +139,10 @@ def read_csv(
         UTF-8, or another*.
     float_precision : {None, "round_trip", "high"*, "legacy"*}
         How floats are rounded.
+    storage_options : dict, optional
+        Of ``s3://`` paths: ``key`` and ``secret``, ``endpoint_url``, ``region``. What
+        is not here is taken from the AWS variables of the environment, or from the
+        path: ``s3://key:secret@bucket/a.csv?endpoint_override=host:9000&scheme=http``.
     num_partitions : int, optional
         Aim for this many partitions.
     block_size : int, optional
@@ -168,7 +174,14 @@ def read_csv(
     0  1  x
     1  2  y
     """
-    ours = {"path", "num_partitions", "block_size", "context", "more"}
+    ours = {
+        "path",
+        "storage_options",
+        "num_partitions",
+        "block_size",
+        "context",
+        "more",
+    }
     given = {name: value for name, value in locals().items() if name not in ours}
     del given["ours"]
     check_options(more)
@@ -176,7 +189,7 @@ def read_csv(
         source: Any = io.BytesIO(path) if isinstance(path, bytes) else path
         frame: Any = pd.read_csv(source, **pandas_options(given | more))
         return from_pandas(frame, num_partitions, context=context)
-    listed = paths_of(path)
+    listed = located(paths_of(path), storage_options)
     if more or why_pandas(given, listed) is not None:
         chosen = pandas_options(given | more)
         return _read_by_pandas(
@@ -198,21 +211,22 @@ def read_csv(
         "block_size": block_size,
     }
     times = [] if parse_dates is None else as_names("parse_dates", parse_dates)
-    types = _types(dtype, lambda: read_files(_core.read_csv, path, options, context))
+    types = _types(dtype, lambda: read_files(_core.read_csv, listed, options, context))
     options["dtype"] = types | dict.fromkeys(times, "timestamp[us]")
-    shards = read_files(_core.read_csv, path, options, context)
+    shards = read_files(_core.read_csv, listed, options, context)
     shards._check_columns(times, shards.schema.names)
     return shards
 
 
 def read_json(
-    path: Paths,
+    path: Paths | bytes | Any,
     *,
     orient: str | None = None,
     lines: bool | None = None,
     dtype: object = None,
-    on_bad_lines: Literal["error", "skip"] = "error",
+    on_bad_lines: Literal["error", "warn", "skip"] = "error",
     nrows: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -228,17 +242,20 @@ def read_json(
 
     Parameters
     ----------
-    path : path, or list of paths
-        A file, a directory, or a pattern such as ``"logs/*.json"``.
+    path : path, list of paths, bytes, or file object
+        A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
+        objects are read at once.
     orient : {"records", "split", "index", "columns", "values", "table"}, optional
         What a file holds. All but records, the default, are read by pandas, a file at
         a time.
     lines : bool, optional
         Whether records are lines (True) or an array (False); by default the start of
         the files tells.
-    on_bad_lines : {"error", "skip"}
-        What to do with a line that is not a JSON object. It is an error in an array.
-    dtype, nrows, num_partitions, block_size, context
+    on_bad_lines : {"error", "warn", "skip"}
+        What to do with a line that is not a JSON object: fail, or leave it out, with a
+        warning (``pandas.errors.ParserWarning``) behind each run, or without. In an
+        array it is always an error.
+    dtype, nrows, storage_options, num_partitions, block_size, context
         See `read_csv`.
 
     Returns
@@ -263,16 +280,25 @@ def read_json(
         known = ", ".join(("records", *ORIENTS))
         msg = f"orient must be one of {known}, got {orient!r}"
         raise XShardsValueError(msg)
-    if on_bad_lines not in ("error", "skip"):
-        msg = f"on_bad_lines must be 'error' or 'skip', got {on_bad_lines!r}"
+    if on_bad_lines not in ("error", "warn", "skip"):
+        msg = f"on_bad_lines must be 'error', 'warn' or 'skip', got {on_bad_lines!r}"
         raise XShardsValueError(msg)
+    content = isinstance(path, bytes) or hasattr(path, "read")
     if orient in ORIENTS:
         if lines or on_bad_lines != "error":
             msg = f"only records can be lines, got orient={orient!r}"
             raise XShardsValueError(msg)
-        chosen = {"orient": orient} | ({} if dtype is None else {"dtype": dtype})
+        chosen: dict[str, Any] = {"orient": orient}
+        if dtype is not None:
+            chosen["dtype"] = dtype
+        if content:
+            source: Any = io.BytesIO(path) if isinstance(path, bytes) else path
+            frame: Any = pd.read_json(source, **chosen)
+            frame = frame if nrows is None else frame.head(nrows)
+            return from_pandas(frame, num_partitions, context=context)
+        listed = located(paths_of(path), storage_options)
         return _read_by_pandas(
-            pandas_read_json, path, chosen, nrows, num_partitions, context
+            pandas_read_json, listed, chosen, nrows, num_partitions, context
         )
     options: dict[str, Any] = {
         "lines": lines,
@@ -282,10 +308,22 @@ def read_json(
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
-    options["dtype"] = _types(
-        dtype, lambda: read_files(_core.read_json, path, options, context)
-    )
-    return read_files(_core.read_json, path, options, context)
+
+    def read(files: list[str]) -> XShards:
+        options["dtype"] = _types(
+            dtype, lambda: read_files(_core.read_json, files, options, context)
+        )
+        return read_files(_core.read_json, files, options, context)
+
+    if content:
+        with as_file(path) as file:
+            shards = read([file])
+            table = shards._run(shards._core.to_table)
+        core = _core.XShards.from_table(
+            shards._context._core, table, options["num_partitions"]
+        )
+        return XShards(core, shards._context, in_memory=True)
+    return read(located(paths_of(path), storage_options))
 
 
 def from_pandas(
@@ -423,14 +461,14 @@ def partition(
 
 def _read_by_pandas(
     read: Callable[[list[str], dict[str, Any]], pd.DataFrame],
-    path: Paths,
+    paths: list[str],
     options: dict[str, Any],
     nrows: int | None,
     num_partitions: int | None,
     context: Context | None,
 ) -> XShards:
     """Have whole files read in worker processes."""
-    files = list_files(paths_of(path))
+    files = list_files(paths)
     count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
     shards = partition(files, count, context=context).transform_shard(read, options)
     return shards if nrows is None else shards.limit(nrows)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from xshards import _core
 from xshards._arguments import as_count, as_names
 from xshards._filters import Filters, columns_of, to_expression
-from xshards._paths import Paths, read_files
+from xshards._paths import Paths, paths_of, read_files
 from xshards._schemas import Schema, as_schema
+from xshards._storage import located
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xshards.context import Context
     from xshards.shards import XShards
@@ -26,6 +27,7 @@ def read_parquet(
     columns: Sequence[str] | None = None,
     filters: Filters | None = None,
     schema: Schema | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -48,7 +50,7 @@ def read_parquet(
     schema : pyarrow.Schema, or dict of names and dtypes, optional
         The columns to read, in this order, and their types: values are cast, and
         columns that a file does not have are missing in it. By default the files tell.
-    num_partitions, block_size, context
+    storage_options, num_partitions, block_size, context
         See `read_csv`.
 
     Returns
@@ -84,7 +86,13 @@ def read_parquet(
             None if looked_at is None else list(dict.fromkeys([*wanted, *looked_at]))
         )
     shards = _read_typed(
-        _core.read_parquet, path, needed, schema, num_partitions, block_size, context
+        _core.read_parquet,
+        located(paths_of(path), storage_options),
+        needed,
+        schema,
+        num_partitions,
+        block_size,
+        context,
     )
     if filters is None:
         return shards
@@ -97,6 +105,7 @@ def read_ipc(
     *,
     columns: Sequence[str] | None = None,
     schema: Schema | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -109,7 +118,7 @@ def read_ipc(
 
     Parameters
     ----------
-    path, columns, schema, num_partitions, block_size, context
+    path, columns, schema, storage_options, num_partitions, block_size, context
         See `read_parquet`.
 
     Returns
@@ -128,7 +137,13 @@ def read_ipc(
     1  2.0
     """
     return _read_typed(
-        _core.read_ipc, path, columns, schema, num_partitions, block_size, context
+        _core.read_ipc,
+        located(paths_of(path), storage_options),
+        columns,
+        schema,
+        num_partitions,
+        block_size,
+        context,
     )
 
 
@@ -137,6 +152,7 @@ def read_orc(
     *,
     columns: Sequence[str] | None = None,
     schema: Schema | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     num_partitions: int | None = None,
     block_size: int = 0,
     context: Context | None = None,
@@ -145,7 +161,7 @@ def read_orc(
 
     Parameters
     ----------
-    path, columns, schema, num_partitions, block_size, context
+    path, columns, schema, storage_options, num_partitions, block_size, context
         See `read_parquet`.
 
     Returns
@@ -164,13 +180,19 @@ def read_orc(
     1   2  2.0
     """
     return _read_typed(
-        _core.read_orc, path, columns, schema, num_partitions, block_size, context
+        _core.read_orc,
+        located(paths_of(path), storage_options),
+        columns,
+        schema,
+        num_partitions,
+        block_size,
+        context,
     )
 
 
 def _read_typed(
     reader: Any,
-    path: Paths,
+    paths: list[str],
     columns: Sequence[str] | None,
     schema: Schema | None,
     num_partitions: int | None,
@@ -184,4 +206,4 @@ def _read_typed(
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
-    return read_files(reader, path, options, context)
+    return read_files(reader, paths, options, context)

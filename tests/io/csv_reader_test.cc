@@ -113,7 +113,7 @@ TEST_F(CsvReader, WidensTypesToValuesBehindTheSamples) {
            {max_uint64, {""}, "large_string", "null"},
            {"5", {max_uint64, "0.5"}, "double", "0.5"},
            {"5", {"\"1.5\""}, "double", "1.5"},
-           {"5", {huge, "007"}, "large_string", "007"},
+           {"5", {huge, "\" -007 \""}, "large_string", "-7"},
            {"5", {"True"}, "large_string", "True"},
            {"5", {"1.50", "x"}, "large_string", "x"},
            {"1.5", {huge}, "double", "1.2345678901234568e+20"},

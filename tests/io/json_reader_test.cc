@@ -186,9 +186,16 @@ TEST_F(JsonReader, RefusesWhatIsNotJson) {
       for (const bool is_skipped : {false, true}) {
         if (is_skipped) scan.columns = std::vector<std::string>{"b"};
         EXPECT_FAILS(Invalid, "line 18001", RunScan(scan).status());
-        scan.options["on_bad_lines"] = "skip";
-        ASSERT_OK_AND_ASSIGN(const auto rest, RunScan(scan));
-        EXPECT_EQ(rest.table->num_rows(), 18001) << line;
+        for (const char* way : {"skip", "warn"}) {
+          scan.options["on_bad_lines"] = way;
+          ASSERT_OK_AND_ASSIGN(const auto rest, RunScan(scan));
+          EXPECT_EQ(rest.table->num_rows(), 18001) << line;
+          const bool is_told = std::string(way) == "warn";
+          EXPECT_EQ(rest.metrics.bad_lines, is_told ? 1 : 0) << line;
+          EXPECT_EQ(rest.metrics.first_bad_line.find("line 18001") != std::string::npos,
+                    is_told)
+              << rest.metrics.first_bad_line;
+        }
         scan.options.erase("on_bad_lines");
       }
     }

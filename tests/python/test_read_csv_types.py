@@ -98,9 +98,25 @@ def test_functions_see_the_types_of_all_values(tmp_path):
     assert lengths.to_pandas()["a"].sum() == 2 * SAMPLED_ROWS + 1
 
 
-def test_integers_beyond_64_bits_keep_their_text(tmp_path):
+@pytest.mark.parametrize("first", ["007", "18446744073709551616", ""])
+@pytest.mark.parametrize("last", ["123456789012345678901", "+00", " -5 ", "NA", '"+1"'])
+def test_integers_beyond_64_bits_are_python_integers(tmp_path, first, last):
     path = tmp_path / "a.csv"
-    path.write_text("a\n" + "007\n" * SAMPLED_ROWS + "123456789012345678901\n")
+    middle = "-99999999999999999999"
+    rows = [f"{first},x"] * SAMPLED_ROWS + [f"{middle},x", f"{last},x"]
+    text = "\n".join(["a,b", *rows, ""])
+    path.write_text(text)
+    expected = pd.read_csv(StringIO(text), low_memory=False)
+    for n in (1, 3):
+        read = xs.read_csv(path, num_partitions=n)
+        column = read.to_pandas()["a"]
+        pd.testing.assert_series_equal(column, expected["a"])
+        assert {type(value) for value in column} <= {int, float}
+
+
+def test_text_among_integers_beyond_64_bits_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n" + "007\n" * SAMPLED_ROWS + "123456789012345678901\nx\n")
     column = xs.read_csv(path).to_pandas()["a"]
     assert column.iloc[0] == "007"
-    assert column.iloc[-1] == "123456789012345678901"
+    assert column.dtype == "str"

@@ -5,7 +5,7 @@ import gzip
 import json
 import math
 import tempfile
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -233,6 +233,43 @@ def test_bad_lines(tmp_path):
     with pytest.raises(ValueError, match=r"a\.json', line 2"):
         xs.read_json(path).to_pandas()
     assert list(xs.read_json(path, on_bad_lines="skip").to_pandas()["a"]) == [1, 2]
+    warned = xs.read_json(path, on_bad_lines="warn")
+    with pytest.warns(pd.errors.ParserWarning, match=r"3 lines .*a\.json', line 2"):
+        assert list(warned.to_pandas()["a"]) == [1, 2]
+    with pytest.warns(pd.errors.ParserWarning, match=r"3 lines .*a\.json', line 2"):
+        assert len(warned.transform_shard(lambda part: part)) == 2
+    assert warned.num_partitions() == 1  # runs nothing, so it warns of nothing
+    # A message may cut a character in two.
+    path.write_bytes(b'{"a": 1}\n[1' + b"\xc3\xa9" * 300)
+    with pytest.raises(ValueError, match=r"line 2: .* got \[1é"):
+        xs.read_json(path, lines=True).to_pandas()
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_bytes_and_file_objects(lines, tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 3], "s": ["x", "é", None], "l": [[1], [], [2]]})
+    content = frame.to_json(orient="records", lines=lines, force_ascii=False)
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    expected = xs.read_json(path).to_pandas()
+    for source in (content.encode(), BytesIO(content.encode()), StringIO(content)):
+        read = xs.read_json(source, num_partitions=2)
+        pd.testing.assert_frame_equal(read.to_pandas(), expected)
+        pd.testing.assert_frame_equal(
+            read.transform_shard(lambda part: part).to_pandas(), expected
+        )
+    with path.open("rb") as file:
+        assert len(xs.read_json(file, nrows=2)) == 2
+    assert len(xs.read_json(b"", lines=True)) == 0
+    with pytest.raises(ValueError, match="line 2"):
+        xs.read_json(b'{"a": 1}\n{"a": ')
+    mixed = xs.read_json(b'{"a": 1}\n{"a": "x"}\n{"a": {"b": null}}\n')
+    assert list(mixed.to_pandas()["a"]) == [1, "x", {"b": None}]
+    split = frame[["a", "s"]].to_json(orient="split").encode()
+    pd.testing.assert_frame_equal(
+        xs.read_json(split, orient="split").to_pandas(),
+        pd.read_json(BytesIO(split), orient="split"),
+    )
 
 
 def test_truncated_gzip_is_named(tmp_path):

@@ -114,7 +114,7 @@ def test_overwrites_what_it_reads(tmp_path):
 cells = st.none() | st.sampled_from(["x", "a/b", "k=v", "100%", "é", "..", " "])
 
 
-@pytest.mark.parametrize("form", ["parquet", "ipc"])
+@pytest.mark.parametrize("form", FORMS)
 @given(
     st.lists(st.tuples(cells, st.integers(-3, 3), st.integers()), min_size=1),
     num_partitions,
@@ -144,6 +144,54 @@ def test_partition_cols_of_others_are_read(tmp_path):
     assert_same(some.to_pandas(), df.loc[[1], ["w", "v"]].reset_index(drop=True))
     assert len(back) == 3
     assert list(back["k"].to_pandas().sort_values()) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_folders_of_text_files_are_columns(tmp_path, form):
+    df = pd.DataFrame({"k": [1, 1, 2], "w": ["x", "y", "x"], "v": ["1", "2", "3"]})
+    write = getattr(xs.from_pandas(df, 1), f"to_{form}")
+    write(tmp_path, partition_cols=["k", "w"])
+    read = getattr(xs, f"read_{form}")
+    back = read(tmp_path)
+    expected = df[["v", "k", "w"]]
+    if form == "csv":
+        expected = expected.astype({"v": "int64"})
+    assert_same(back.to_pandas(), expected, ignore_order=True)
+    some = back[(xs.col("k") == 1) & (xs.col("w") != "x")][["w", "v"]]
+    assert_same(some.to_pandas(), expected.loc[[1], ["w", "v"]].reset_index(drop=True))
+    assert len(back) == 3
+    assert list(back["k"].to_pandas().sort_values()) == [1, 1, 2]
+    changed = back.transform_shard(lambda part: part[part["k"] == 2])
+    assert list(changed.to_pandas()["w"]) == ["x"]
+
+
+def test_usecols_names_folders_too(tmp_path):
+    df = pd.DataFrame({"k": [1, 1, 2], "v": [1, 2, 3], "w": [4, 5, 6]})
+    xs.from_pandas(df, 1).to_csv(tmp_path, partition_cols="k")
+    read = xs.read_csv(tmp_path, usecols=["w", "k"]).to_pandas()
+    assert_same(read, df[["w", "k"]], ignore_order=True)
+    assert list(xs.read_csv(tmp_path, usecols=["v"]).columns) == ["v"]
+    with pytest.raises(KeyError, match=r"'z'.*'v', 'w', 'k'"):
+        xs.read_csv(tmp_path, usecols=["z"])
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_types_found_late_leave_folders_alone(tmp_path, form):
+    """A value that no sample has makes all be looked at: not the folders' names."""
+    rows = 60_000
+    folder = tmp_path / "k=7"
+    folder.mkdir()
+    lines = [f"{v}" if form == "csv" else f'{{"v": {v}}}' for v in range(rows)]
+    lines.insert(50_000, "0.5" if form == "csv" else '{"v": 0.5, "late": 1}')
+    head = ["v"] if form == "csv" else []
+    (folder / f"a.{form}").write_text("\n".join([*head, *lines, ""]))
+    read = getattr(xs, f"read_{form}")(tmp_path, num_partitions=1)
+    assert str(read.schema.field("v").type) == "int64"
+    back = read.to_pandas()
+    assert back["v"].dtype == "float64"
+    assert (back["k"] == 7).all()
+    assert back["k"].dtype == "int64"
+    assert list(back.columns) == (["v", "k"] if form == "csv" else ["v", "late", "k"])
 
 
 def test_folders_that_differ_are_named(tmp_path):

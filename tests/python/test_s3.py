@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading from S3: a real server (moto) on the loopback, in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import xshards as xs
+
+REPOSITORY = Path(__file__).parents[2]
+SERVER = Path(__file__).with_name("s3_server.py")
+PYTHON = REPOSITORY / ".venv-s3" / "bin" / "python"
+READERS = {"csv": xs.read_csv, "json": xs.read_json, "parquet": xs.read_parquet}
+
+pytestmark = pytest.mark.skipif(
+    not PYTHON.exists(), reason="make test-python makes .venv-s3, which has the server"
+)
+
+
+class Server:
+    """A server process and how to ask it."""
+
+    def __init__(self, folder):
+        self.process = subprocess.Popen(
+            [str(PYTHON), str(SERVER), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        told = json.loads(self.process.stdout.readline())
+        self.endpoint, self.key, self.secret = (
+            told[name] for name in ("endpoint", "key", "secret")
+        )
+
+    @property
+    def options(self):
+        return {
+            "key": self.key,
+            "secret": self.secret,
+            "endpoint_url": self.endpoint,
+            "region": "us-east-1",
+        }
+
+    def die_in_an_answer(self, num_bytes):
+        self.process.stdin.write(f"die {num_bytes}\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_cloud():
+    """Keep the AWS library from looking for the credentials of a machine in EC2."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+            patch.delenv(name, raising=False)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield
+
+
+@pytest.fixture(scope="module")
+def frame():
+    numbers = np.arange(200_000)
+    return pd.DataFrame(
+        {
+            "id": numbers,
+            "half": numbers / 2,
+            "city": np.where(numbers % 3 == 0, "Zürich", "a,b"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, frame):
+    made = tmp_path_factory.mktemp("objects")
+    parts = np.array_split(np.arange(len(frame)), 2)
+    for form in READERS:
+        (made / form).mkdir()
+    for number, rows in enumerate(parts):
+        part = frame.iloc[rows]
+        part.to_csv(made / "csv" / f"part {number}.csv", index=False)
+        part.to_json(
+            made / "json" / f"part {number}.json", orient="records", lines=True
+        )
+        part.to_parquet(made / "parquet" / f"part {number}.parquet", index=False)
+    frame.to_csv(made / "whole.csv.xz", index=False)
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    made = Server(folder)
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_reads_a_folder(server, frame, form):
+    shards = READERS[form](f"s3://data/{form}", storage_options=server.options)
+    assert_frame_equal(shards.to_pandas(), frame)
+
+
+def test_reads_patterns_and_lists_in_many_splits(server, frame):
+    shards = xs.read_csv(
+        "s3://data/csv/*.csv", storage_options=server.options, block_size=100_000
+    )
+    assert shards.num_partitions() > 20
+    assert_frame_equal(shards.to_pandas(), frame)
+    files = ["s3://data/csv/part%200.csv", "s3://data/csv/part%201.csv"]
+    listed = xs.read_csv(files, storage_options=server.options)
+    assert listed.count() == len(frame)
+
+
+def test_takes_options_from_the_path_and_the_environment(server, frame, monkeypatch):
+    host = server.endpoint.removeprefix("http://")
+    query = f"endpoint_override={host}&scheme=http&region=us-east-1"
+    user = f"{quote(server.key, safe='')}:{quote(server.secret, safe='')}"
+    assert xs.read_csv(f"s3://{user}@data/csv?{query}").count() == len(frame)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.secret)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    assert xs.read_csv("s3://data/csv?region=us-east-1").count() == len(frame)
+
+
+def test_pandas_reads_what_we_leave_to_it(server, frame):
+    shards = xs.read_csv("s3://data/whole.csv.xz", storage_options=server.options)
+    assert_frame_equal(shards.to_pandas(), frame)
+    shards = xs.read_csv(
+        "s3://data/csv", storage_options=server.options, na_filter=False
+    )
+    assert shards.num_partitions() == 2
+    assert_frame_equal(shards.to_pandas().reset_index(drop=True), frame)
+
+
+def test_worker_processes_read_too(server, frame):
+    shards = xs.read_csv("s3://data/csv", storage_options=server.options)
+    doubled = shards.transform_shard(lambda part: part.assign(id=part["id"] * 2))
+    assert doubled.to_pandas()["id"].sum() == 2 * frame["id"].sum()
+
+
+@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("wrong", ["key", "secret", "none"])
+def test_wrong_credentials_are_an_error(server, form, wrong):
+    options = server.options
+    if wrong == "none":
+        del options["key"], options["secret"]
+    else:
+        options[wrong] = "Wr0ng/+secret"
+    with pytest.raises(OSError, match=f"s3://data/{form}") as caught:
+        READERS[form](f"s3://data/{form}", storage_options=options)
+    message = str(caught.value)
+    assert "ACCESS_DENIED" in message or "Forbidden" in message or "403" in message
+    assert server.secret not in message
+    assert "Wr0ng" not in message
+
+
+def test_a_bucket_or_object_that_is_not_there(server):
+    with pytest.raises(FileNotFoundError, match="s3://data/nothing") as caught:
+        xs.read_csv("s3://data/nothing.csv", storage_options=server.options)
+    assert server.secret not in str(caught.value)
+    with pytest.raises(OSError, match="s3://nobucket/a"):
+        xs.read_csv("s3://nobucket/a.csv", storage_options=server.options)
+
+
+def test_options_are_checked():
+    for options, message in [
+        ({"token": "t"}, "AWS_SESSION_TOKEN"),
+        ({"key": "k"}, "both key and secret"),
+        ({"colour": 1}, "'colour'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            xs.read_csv("s3://data/a.csv", storage_options=options)
+    with pytest.raises(ValueError, match="for s3:// paths, got"):
+        xs.read_csv("/tmp/a.csv", storage_options={"key": "k", "secret": "s"})
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_a_server_that_goes_away_in_mid_read(folder, form, tmp_path):
+    server = Server(folder)
+    try:
+        shards = READERS[form](f"s3://data/{form}", storage_options=server.options)
+        server.die_in_an_answer(100_000)
+        out = tmp_path / "out"
+        with pytest.raises(OSError, match=rf"s3://data/{form}/part%20\d") as caught:
+            shards.to_ipc(out)
+        assert server.process.wait(30) == 0
+        assert server.secret not in str(caught.value)
+    finally:
+        server.stop()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_works_beside_pyarrows_own_file_system(server):
+    script = """
+import json, sys
+import pyarrow.fs
+options = json.loads(sys.argv[1])
+fs = pyarrow.fs.S3FileSystem(
+    access_key=options["key"], secret_key=options["secret"], region="us-east-1",
+    endpoint_override=options["endpoint_url"],
+)
+import xshards as xs
+if __name__ == "__main__":
+    assert fs.get_file_info("data/csv").type == pyarrow.fs.FileType.Directory
+    print(xs.read_csv("s3://data/csv", storage_options=options).count())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(server.options)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "200000\n"
+    assert ran.stderr == ""
