@@ -226,7 +226,11 @@ class TextDecoder final : public DecoderBase {
     const int64_t size = page.num_values();
     const uint8_t* in = page.data();
     const uint8_t* const end = in + page.size();
-    entries_.assign(static_cast<size_t>(std::max<int64_t>(size, 0)) + 1, Entry{});
+    // Each has at least its length: no more is made room for than there can be.
+    if (size < 0 || size > page.size() / int64_t{sizeof(uint32_t)}) {
+      return arrow::Status::Invalid("A dictionary ends too early");
+    }
+    entries_.assign(static_cast<size_t>(size) + 1, Entry{});
     dictionary_.clear();
     dictionary_.reserve(static_cast<size_t>(page.size() + kTextPadding));
     longest_ = 0;
