@@ -5,12 +5,13 @@
 #include <iterator>
 #include <sys/mman.h>
 
+#include "xshards/huge_pages.h"
+
 namespace xshards {
 
 namespace {
 
 constexpr int64_t kPageBytes = 4096;
-constexpr int64_t kHugePageBytes = 2LL << 20;
 constexpr int64_t kAreaBytes = 64LL << 20;
 
 int64_t RoundUp(int64_t num_bytes, int64_t unit) {
@@ -81,19 +82,12 @@ WarmBlocks::Areas::iterator WarmBlocks::AreaOf(uint8_t* block) {
 }
 
 WarmBlocks::Areas::iterator WarmBlocks::AddArea(int64_t num_bytes) {
-  num_bytes = std::max(kAreaBytes, RoundUp(num_bytes, kHugePageBytes));
-  // One huge page more, to cut both ends off where huge pages begin and end.
-  const int64_t mapped = num_bytes + kHugePageBytes;
-  void* const memory = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  num_bytes = std::max(kAreaBytes, RoundUp(num_bytes, kHugePage));
+  void* const memory =
+      MapForHugePages(num_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return areas_.end();
-  auto* const begin = static_cast<uint8_t*>(memory);
-  const auto address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(begin));
-  const int64_t before = RoundUp(address, kHugePageBytes) - address;
-  uint8_t* const start = begin + before;
-  if (before > 0) munmap(begin, static_cast<size_t>(before));
-  const int64_t after = mapped - before - num_bytes;
-  if (after > 0) munmap(start + num_bytes, static_cast<size_t>(after));
+  auto* const start = static_cast<uint8_t*>(memory);
   // Where the system has no huge pages, small ones do.
   static_cast<void>(madvise(start, static_cast<size_t>(num_bytes), MADV_HUGEPAGE));
   return areas_.insert({start, Area{.num_bytes = num_bytes, .top = start}}).first;

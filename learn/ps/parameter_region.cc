@@ -7,7 +7,7 @@
 
 #include <arrow/status.h>
 
-#include "learn/ps/huge_pages.h"
+#include "xshards/huge_pages.h"
 
 namespace xshards::learn {
 
@@ -114,12 +114,12 @@ arrow::Result<std::shared_ptr<ParameterRegion>> ParameterRegion::Open(int fd,
 }
 
 void ParameterRegion::UseHugePages() const {
-  learn::UseHugePages(weights(), vector_bytes());
+  xshards::UseHugePages(weights(), vector_bytes());
   for (int32_t index = 0; index < sizes().num_states; ++index) {
-    learn::UseHugePages(state(index), vector_bytes());
+    xshards::UseHugePages(state(index), vector_bytes());
   }
   for (int32_t replica = 0; replica < sizes().num_replicas; ++replica) {
-    learn::UseHugePages(gradient(replica), vector_bytes());
+    xshards::UseHugePages(gradient(replica), vector_bytes());
   }
 }
 

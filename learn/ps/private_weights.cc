@@ -8,7 +8,7 @@
 
 #include <arrow/status.h>
 
-#include "learn/ps/huge_pages.h"
+#include "xshards/huge_pages.h"
 
 namespace xshards::learn {
 

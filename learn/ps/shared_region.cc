@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "learn/ps/huge_pages.h"
+#include "xshards/huge_pages.h"
 
 namespace xshards::learn {
 

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <sys/mman.h>
 
 #include <gtest/gtest.h>
 
-#include "learn/ps/huge_pages.h"
 #include "tests/learn/ps/replica_group.h"
 #include "tests/support/status_assertions.h"
+#include "xshards/huge_pages.h"
 
 namespace xshards::learn {
 namespace {
@@ -31,7 +30,7 @@ int64_t FromHugePage(const std::byte* data) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(data)) % kHugePage;
 }
 
-TEST(HugePages, LargeVectorsBeginOnOne) {
+TEST(ParameterRegion, LargeVectorsBeginOnAHugePage) {
   for (const int64_t count : kCounts) {
     const auto region = MakeRegion(count);
     if (region->vector_bytes() < kHugePage) continue;
@@ -43,7 +42,7 @@ TEST(HugePages, LargeVectorsBeginOnOne) {
   }
 }
 
-TEST(HugePages, VectorsAreZeroAndApart) {
+TEST(ParameterRegion, VectorsAreZeroAndApart) {
   for (const int64_t count : kCounts) {
     const auto region = MakeRegion(count);
     const auto bytes = static_cast<size_t>(region->vector_bytes());
@@ -60,21 +59,6 @@ TEST(HugePages, VectorsAreZeroAndApart) {
       EXPECT_EQ(vectors[i][bytes - 1], static_cast<std::byte>(i + 1));
     }
   }
-}
-
-TEST(HugePages, AMappingIsAsFarFromOneAsItsOffset) {
-  const auto region = MakeRegion(kHugePage);
-  const int64_t page = SharedRegion::PageSize();
-  for (const int64_t offset : {int64_t{0}, page, 3 * page, kHugePage, kHugePage + page}) {
-    void* mapped = MapForHugePages(page, PROT_READ, MAP_SHARED, region->fd(), offset);
-    ASSERT_NE(mapped, MAP_FAILED);
-    EXPECT_EQ(FromHugePage(static_cast<std::byte*>(mapped)), offset % kHugePage);
-    munmap(mapped, static_cast<size_t>(page));
-  }
-}
-
-TEST(HugePages, AMappingThatFailsLeavesNothing) {
-  EXPECT_EQ(MapForHugePages(4096, PROT_READ, MAP_SHARED, -1, 0), MAP_FAILED);
 }
 
 TEST(PrivateWeights, ShowTheSharedOnes) {

@@ -6,7 +6,7 @@
 
 #include "xshards/export.h"
 
-namespace xshards::learn {
+namespace xshards {
 
 /// What one entry of the processor's page tables maps at most, a multiple of any page.
 inline constexpr int64_t kHugePage = int64_t{2} << 20;
@@ -23,4 +23,4 @@ XSHARDS_EXPORT void* MapForHugePages(int64_t size, int protection, int flags, in
 /// different.
 XSHARDS_EXPORT void UseHugePages(std::byte* data, int64_t size);
 
-}  // namespace xshards::learn
+}  // namespace xshards

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/huge_pages.h"
+#include "xshards/huge_pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace xshards::learn {
+namespace xshards {
 
 namespace {
 
@@ -54,4 +54,4 @@ void UseHugePages(std::byte* data, int64_t size) {
   madvise(begin, static_cast<size_t>(whole), kCollapse);
 }
 
-}  // namespace xshards::learn
+}  // namespace xshards
