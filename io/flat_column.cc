@@ -68,6 +68,9 @@ class DecoderBase : public FlatColumn {
     for (int64_t row = 0; row < num_rows;) {
       ARROW_RETURN_NOT_OK(
           pages_.Next([this](const auto& page) { return SetDictionary(page); }));
+      if (const int64_t to_skip = pages_.TakeRowsToSkip(); to_skip > 0) {
+        ARROW_RETURN_NOT_OK(Discard(to_skip));
+      }
       const int64_t taken = std::min({num_rows - row, pages_.rows_left(), kChunkRows});
       ARROW_ASSIGN_OR_RAISE(const int64_t valid, pages_.ReadValidity(bitmap, row, taken));
       const Rows rows{.begin = row,
@@ -85,6 +88,13 @@ class DecoderBase : public FlatColumn {
                                   num_rows - num_valid);
   }
 
+  arrow::Status Skip(int64_t num_rows) final {
+    if (num_rows < pages_.rows_left()) return Discard(num_rows);
+    pages_.SkipBehind(num_rows - pages_.rows_left());
+    pages_.SkipPage();
+    return arrow::Status::OK();
+  }
+
  protected:
   virtual arrow::Status Begin(int64_t num_rows) = 0;
   virtual arrow::Status SetDictionary(const parquet::DictionaryPage& page) = 0;
@@ -93,6 +103,8 @@ class DecoderBase : public FlatColumn {
   virtual arrow::Status WriteIndices(const uint32_t* indices, const Rows& rows) = 0;
   /// Write rows by the values that are next in the page.
   virtual arrow::Status ReadPlain(const Rows& rows) = 0;
+  /// Pass over so many values that are next in the page.
+  virtual arrow::Status SkipPlain(int64_t num_values) = 0;
   /// The buffers behind the validity.
   virtual arrow::Result<arrow::BufferVector> Finish() = 0;
 
@@ -101,6 +113,21 @@ class DecoderBase : public FlatColumn {
   arrow::MemoryPool* const pool_;
 
  private:
+  /// Pass over rows of the current page, fewer than it has.
+  arrow::Status Discard(int64_t num_rows) {
+    while (num_rows > 0) {
+      const int64_t taken = std::min(num_rows, kChunkRows);
+      std::array<uint8_t, kChunkRows / 8 + PackedRuns::kBitmapPadding> bitmap{};
+      ARROW_ASSIGN_OR_RAISE(const int64_t valid,
+                            pages_.ReadValidity(bitmap.data(), 0, taken));
+      ARROW_RETURN_NOT_OK(pages_.has_indices()
+                              ? pages_.indices().Read(indices_.data(), valid)
+                              : SkipPlain(valid));
+      num_rows -= taken;
+    }
+    return arrow::Status::OK();
+  }
+
   arrow::Status ReadIndices(const Rows& rows) {
     ARROW_RETURN_NOT_OK(pages_.indices().Read(indices_.data(), rows.num_valid));
     indices_[rows.num_valid] = 0;  // read, and not used, if the last rows have no value
@@ -187,6 +214,15 @@ class NumberDecoder final : public DecoderBase {
         if (i < num_valid) std::memcpy(&value, in + i * int64_t{sizeof(T)}, sizeof(T));
         return value;
       });
+    }
+    pages_.Skip(num_bytes);
+    return arrow::Status::OK();
+  }
+
+  arrow::Status SkipPlain(int64_t num_values) override {
+    const int64_t num_bytes = num_values * int64_t{sizeof(T)};
+    if (num_bytes > pages_.num_value_bytes()) {
+      return arrow::Status::Invalid("A page ends too early");
     }
     pages_.Skip(num_bytes);
     return arrow::Status::OK();
@@ -297,20 +333,10 @@ class TextDecoder final : public DecoderBase {
   }
 
   arrow::Status ReadPlain(const Rows& rows) override {
+    ARROW_ASSIGN_OR_RAISE(const int64_t stored, StoredBytes(rows.num_valid));
+    ARROW_RETURN_NOT_OK(Reserve(stored - 4 * rows.num_valid, rows.count));
     const uint8_t* in = pages_.values();
     const uint8_t* const end = in + pages_.num_value_bytes();
-    int64_t num_bytes = 0;
-    for (int64_t i = 0; i < rows.num_valid; ++i) {
-      uint32_t length = 0;
-      if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
-      if (end - in < 4 || length > end - in - 4) {
-        return arrow::Status::Invalid("A page ends too early");
-      }
-      in += 4 + length;
-      num_bytes += length;
-    }
-    ARROW_RETURN_NOT_OK(Reserve(num_bytes, rows.count));
-    in = pages_.values();
     int64_t* const offsets = offsets_->mutable_data_as<int64_t>() + rows.begin + 1;
     uint8_t* const out = text_->mutable_data();
     int64_t size = size_;
@@ -334,6 +360,27 @@ class TextDecoder final : public DecoderBase {
     pages_.Skip(in - pages_.values());
     rows_to_come_ -= rows.count;
     return arrow::Status::OK();
+  }
+
+  arrow::Status SkipPlain(int64_t num_values) override {
+    ARROW_ASSIGN_OR_RAISE(const int64_t num_bytes, StoredBytes(num_values));
+    pages_.Skip(num_bytes);
+    return arrow::Status::OK();
+  }
+
+  /// The bytes that the page's next values take, with a length of four bytes each.
+  arrow::Result<int64_t> StoredBytes(int64_t num_values) const {
+    const uint8_t* in = pages_.values();
+    const uint8_t* const end = in + pages_.num_value_bytes();
+    for (int64_t i = 0; i < num_values; ++i) {
+      uint32_t length = 0;
+      if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
+      if (end - in < 4 || length > end - in - 4) {
+        return arrow::Status::Invalid("A page ends too early");
+      }
+      in += 4 + length;
+    }
+    return in - pages_.values();
   }
 
   arrow::Result<arrow::BufferVector> Finish() override {

@@ -34,6 +34,9 @@ class FlatColumn {
 
   /// Decode the next rows. Invalid if there are not so many or the data are damaged.
   virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows) = 0;
+
+  /// Pass over the next rows. Pages that lie within them are not even unpacked.
+  virtual arrow::Status Skip(int64_t num_rows) = 0;
 };
 
 }  // namespace xshards::io

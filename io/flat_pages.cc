@@ -9,6 +9,16 @@
 
 namespace xshards::io {
 
+FlatPages::FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optional)
+    : pages_(std::move(pages)), is_optional_(is_optional) {
+  pages_->set_data_page_filter(
+      [to_skip = rows_to_skip_.get()](const parquet::DataPageStats& page) {
+        if (page.num_values < 0 || page.num_values > *to_skip) return false;
+        *to_skip -= page.num_values;
+        return true;
+      });
+}
+
 arrow::Result<std::shared_ptr<parquet::Page>> FlatPages::ReadPage() {
   std::shared_ptr<parquet::Page> page;
   BEGIN_PARQUET_CATCH_EXCEPTIONS

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -18,8 +19,7 @@ namespace xshards::io {
 class FlatPages {
  public:
   /// `is_optional` says whether rows may be without value.
-  FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optional)
-      : pages_(std::move(pages)), is_optional_(is_optional) {}
+  FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optional);
 
   /// Go to the next page that has rows. Invalid if there is none. A dictionary that
   /// comes before it is given to `set_dictionary`, which must not keep the page.
@@ -27,6 +27,13 @@ class FlatPages {
   arrow::Status Next(SetDictionary set_dictionary);
 
   int64_t rows_left() const { return rows_left_; }
+  /// Pass over rows behind those of the current page: pages that lie within them are not
+  /// unpacked. What Next() could not pass over so is TakeRowsToSkip() of its page, fewer
+  /// than it has, and for the caller to pass over.
+  void SkipBehind(int64_t num_rows) { *rows_to_skip_ += num_rows; }
+  int64_t TakeRowsToSkip() { return std::exchange(*rows_to_skip_, 0); }
+  /// Pass over the rest of the current page.
+  void SkipPage() { rows_left_ = 0; }
   bool is_optional() const { return is_optional_; }
   /// The values of the page are places in the dictionary, given by `indices`.
   bool has_indices() const { return has_indices_; }
@@ -45,6 +52,8 @@ class FlatPages {
   arrow::Result<std::shared_ptr<parquet::Page>> ReadPage();
   arrow::Status Open(std::shared_ptr<parquet::Page> page);
 
+  // Apart, for the page reader's filter refers to it and this can be moved.
+  std::unique_ptr<int64_t> rows_to_skip_ = std::make_unique<int64_t>(0);
   std::unique_ptr<parquet::PageReader> pages_;
   const bool is_optional_;
   std::shared_ptr<parquet::Page> page_;

@@ -7,6 +7,42 @@
 #include "io/split_size.h"
 
 namespace xshards::io {
+namespace {
+
+// To pass over rows before a part costs little for each page, of some 20,000 rows mostly,
+// but their bytes are read.
+constexpr int64_t kMinPartRows = 100'000;
+constexpr int64_t kMaxParts = 8;
+
+}  // namespace
+
+int64_t PartBegin(int64_t num_rows, int64_t part, int64_t num_parts) {
+  return num_rows / num_parts * part + num_rows % num_parts * part / num_parts;
+}
+
+int64_t PartsOfGroups(const std::vector<Group>& groups, int64_t target_bytes) {
+  int64_t num_parts = 1;
+  for (const auto& group : groups) {
+    const int64_t wanted = NumPieces(group.num_bytes, target_bytes);
+    num_parts =
+        std::max(num_parts, std::min({wanted, group.num_rows / kMinPartRows, kMaxParts}));
+  }
+  return num_parts;
+}
+
+std::vector<Group> CutIntoParts(const std::vector<Group>& groups, int64_t num_parts) {
+  std::vector<Group> parts;
+  for (const auto& group : groups) {
+    for (int64_t i = 0; i < num_parts; ++i) {
+      const auto share = [&](int64_t total) {
+        return PartBegin(total, i + 1, num_parts) - PartBegin(total, i, num_parts);
+      };
+      parts.push_back(
+          {.num_bytes = share(group.num_bytes), .num_rows = share(group.num_rows)});
+    }
+  }
+  return parts;
+}
 
 std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& groups,
                              int64_t target_bytes) {

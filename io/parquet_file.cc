@@ -11,7 +11,6 @@
 #include <parquet/properties.h>
 
 #include "io/file_system.h"
-#include "io/row_group_batches.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
@@ -47,7 +46,7 @@ int64_t LargestRowGroup(const parquet::FileMetaData& metadata) {
 }
 
 arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> MakeReader(
-    const Location& location, arrow::MemoryPool* pool) {
+    const Location& location, arrow::MemoryPool* pool, bool in_pieces) {
   ARROW_ASSIGN_OR_RAISE(auto file, location.file_system->OpenInputFile(location.path));
   parquet::ReaderProperties properties(pool);
   std::shared_ptr<parquet::FileMetaData> metadata;
@@ -55,7 +54,7 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> MakeReader(
   metadata = parquet::ReadMetaData(file);
   // A remote file is read in few large requests, a local one with large row groups in
   // pieces, so that memory holds only what is being decoded.
-  if (location.is_local && LargestRowGroup(*metadata) > kMaxWholeBytes) {
+  if (location.is_local && (in_pieces || LargestRowGroup(*metadata) > kMaxWholeBytes)) {
     properties.enable_buffered_stream();
     properties.set_buffer_size(1LL << 20);
   }
@@ -71,9 +70,10 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> MakeReader(
 }  // namespace
 
 arrow::Result<std::unique_ptr<ParquetFile>> ParquetFile::Open(const std::string& path,
-                                                              arrow::MemoryPool* pool) {
+                                                              arrow::MemoryPool* pool,
+                                                              bool in_pieces) {
   ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));
-  auto reader = MakeReader(location, pool);
+  auto reader = MakeReader(location, pool, in_pieces);
   if (!reader.ok()) {
     return WithPath(reader.status(),
                     "Expected a whole Parquet file (truncated files lack their footer); "
@@ -120,18 +120,35 @@ arrow::Result<ParquetFile::Bytes> ParquetFile::BytesOf(
   return bytes;
 }
 
-arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ParquetFile::ReadRowGroup(
-    int row_group, const std::vector<std::string>& columns, int64_t batch_rows) {
-  RowGroupRequest request{
-      .row_group = row_group, .batch_rows = batch_rows, .pre_buffer = !is_local_};
-  for (const auto& name : columns) {
+std::vector<ParquetColumn> ParquetFile::Columns(
+    const std::vector<std::string>& names) const {
+  std::vector<ParquetColumn> columns;
+  for (const auto& name : names) {
     const auto* field = FindField(*reader_, name);
     if (field == nullptr) continue;
     ParquetColumn column{.field = arrow::field(name, EngineType(field->field->type())),
                          .is_leaf = field->is_leaf()};
     CollectLeaves(*field, &column.leaves);
-    request.columns.push_back(std::move(column));
+    columns.push_back(std::move(column));
   }
+  return columns;
+}
+
+arrow::Result<bool> ParquetFile::CanReadRanges(
+    int row_group, const std::vector<std::string>& columns) const {
+  BEGIN_PARQUET_CATCH_EXCEPTIONS
+  return xshards::io::CanReadRanges(*metadata_->RowGroup(row_group), Columns(columns));
+  END_PARQUET_CATCH_EXCEPTIONS
+}
+
+arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ParquetFile::ReadRows(
+    int row_group, RowRanges rows, const std::vector<std::string>& columns,
+    int64_t batch_rows) {
+  const RowGroupRequest request{.row_group = row_group,
+                                .columns = Columns(columns),
+                                .rows = std::move(rows),
+                                .batch_rows = batch_rows,
+                                .pre_buffer = !is_local_};
   return ReadRowGroupBatches(reader_.get(), request, pool_);
 }
 

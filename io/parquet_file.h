@@ -12,14 +12,19 @@
 #include <arrow/type.h>
 #include <parquet/arrow/reader.h>
 
+#include "io/row_group_batches.h"
+#include "io/row_range.h"
+
 namespace xshards::io {
 
 /// A Parquet file open for reading on one thread.
 class ParquetFile {
  public:
   /// Read the footer. The error names the file; a truncated one is said to be so.
+  /// `in_pieces` asks for columns to be read in pieces also where a row group is small.
   static arrow::Result<std::unique_ptr<ParquetFile>> Open(const std::string& path,
-                                                          arrow::MemoryPool* pool);
+                                                          arrow::MemoryPool* pool,
+                                                          bool in_pieces = false);
 
   const std::string& path() const { return path_; }
   /// The schema in the engine's types, see EngineSchema.
@@ -41,13 +46,21 @@ class ParquetFile {
   };
   arrow::Result<Bytes> BytesOf(int row_group, const std::vector<int>& leaves) const;
 
-  /// Read columns of a row group in batches of at most `batch_rows`. Columns the file
-  /// does not have are left out; types may differ from those of schema().
-  arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroup(
-      int row_group, const std::vector<std::string>& columns, int64_t batch_rows);
+  /// True if ReadRows can read some rows of these columns without the others.
+  arrow::Result<bool> CanReadRanges(int row_group,
+                                    const std::vector<std::string>& columns) const;
+
+  /// Read rows of a row group, all unless CanReadRanges(), in batches of at most
+  /// `batch_rows`. Columns the file does not have are left out; types may differ from
+  /// those of schema().
+  arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRows(
+      int row_group, RowRanges rows, const std::vector<std::string>& columns,
+      int64_t batch_rows);
 
  private:
   ParquetFile() = default;
+  /// The columns of these names that there are.
+  std::vector<ParquetColumn> Columns(const std::vector<std::string>& names) const;
 
   std::string path_;
   bool is_local_ = true;

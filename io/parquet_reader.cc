@@ -16,13 +16,15 @@ arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context, const Paths
       "parquet", std::move(context), paths, options,
       [&](const InputFile& input) -> arrow::Result<TypedFile> {
         ARROW_ASSIGN_OR_RAISE(const auto file, ParquetFile::Open(input.path, pool));
-        TypedFile typed{.schema = file->schema(), .groups = {}};
+        TypedFile typed{.schema = file->schema(), .groups = {}, .can_cut_groups = true};
         const auto columns = options.columns.value_or(file->schema()->field_names());
         const auto leaves = file->LeafIndices(columns);
         for (int i = 0; i < file->metadata().num_row_groups(); ++i) {
           ARROW_ASSIGN_OR_RAISE(const auto bytes, file->BytesOf(i, leaves));
           typed.groups.push_back({.num_bytes = bytes.compressed,
                                   .num_rows = file->metadata().RowGroup(i)->num_rows()});
+          if (!typed.can_cut_groups) continue;
+          ARROW_ASSIGN_OR_RAISE(typed.can_cut_groups, file->CanReadRanges(i, columns));
         }
         return typed;
       });

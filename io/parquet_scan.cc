@@ -7,10 +7,13 @@
 #include <parquet/metadata.h>
 
 #include "io/file_system.h"
+#include "io/group_splits.h"
 #include "io/hive_scan.h"
+#include "io/option_map.h"
 #include "io/parquet_file.h"
 #include "io/row_group_filter.h"
 #include "io/scan_stream.h"
+#include "io/typed_files.h"
 #include "xshards/conform.h"
 
 namespace xshards::io {
@@ -23,15 +26,16 @@ constexpr int64_t kMaxBatchRows = 64LL << 10;
 class ParquetSplitStream final : public BatchStream {
  public:
   ParquetSplitStream(std::unique_ptr<ParquetFile> file, const ScanNode& scan,
-                     const Split& split, std::shared_ptr<arrow::Schema> schema,
-                     OperatorContext& context)
+                     const Split& split, int64_t parts,
+                     std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
       : file_(std::move(file)),
         leaves_(file_->LeafIndices(schema->field_names())),
         scan_(scan),
         schema_(std::move(schema)),
         context_(context),
-        next_group_(static_cast<int>(split.begin)),
-        end_group_(static_cast<int>(split.end)) {}
+        parts_(parts),
+        next_(split.begin),
+        end_(split.end) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
@@ -46,8 +50,12 @@ class ParquetSplitStream final : public BatchStream {
     while (true) {
       if (rows_without_columns_ > 0) return NextEmptyRows();
       if (reader_ == nullptr) {
-        if (next_group_ >= end_group_) return nullptr;
-        ARROW_RETURN_NOT_OK(OpenRowGroup(next_group_++));
+        if (next_ >= end_) return nullptr;
+        // The parts of a row group that follow each other are read in one go.
+        const int64_t first = next_ % parts_;
+        const int64_t last = std::min(parts_, first + end_ - next_);
+        ARROW_RETURN_NOT_OK(OpenRowGroup(static_cast<int>(next_ / parts_), first, last));
+        next_ += last - first;
         continue;
       }
       std::shared_ptr<arrow::RecordBatch> batch;
@@ -57,29 +65,43 @@ class ParquetSplitStream final : public BatchStream {
     }
   }
 
-  arrow::Status OpenRowGroup(int group) {
+  /// Begin with the parts of a row group from `first` to before `last`.
+  arrow::Status OpenRowGroup(int group, int64_t first, int64_t last) {
     if (scan_.filter.has_value()) {
       ARROW_ASSIGN_OR_RAISE(const bool skip,
                             CanSkipRowGroup(*file_, group, *scan_.filter, *scan_.schema));
       if (skip) {
-        ++context_.metrics->row_groups_skipped;
+        context_.metrics->row_groups_skipped += first == 0 ? 1 : 0;
         return arrow::Status::OK();
       }
     }
-    const int64_t num_rows = file_->metadata().RowGroup(group)->num_rows();
+    const int64_t group_rows = file_->metadata().RowGroup(group)->num_rows();
+    const RowRange part{PartBegin(group_rows, first, parts_),
+                        PartBegin(group_rows, last, parts_)};
     if (leaves_.empty()) {
-      rows_without_columns_ = num_rows;
+      rows_without_columns_ = part.end - part.begin;
       return arrow::Status::OK();
     }
+    const auto columns = schema_->field_names();
+    RowRanges rows = {part};
+    if (scan_.filter.has_value()) {
+      ARROW_ASSIGN_OR_RAISE(const bool can_skip, file_->CanReadRanges(group, columns));
+      if (can_skip) {
+        rows =
+            Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *scan_.schema));
+      }
+    }
+    int64_t num_rows = 0;
+    for (const auto& range : rows) num_rows += range.end - range.begin;
+    if (num_rows == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto bytes, file_->BytesOf(group, leaves_));
-    context_.metrics->bytes_read += bytes.compressed;
-    const int64_t row_bytes =
-        std::max<int64_t>(1, bytes.uncompressed / std::max<int64_t>(1, num_rows));
+    context_.metrics->bytes_read += static_cast<int64_t>(
+        static_cast<double>(bytes.compressed) * static_cast<double>(num_rows) /
+        static_cast<double>(group_rows));
+    const int64_t row_bytes = std::max<int64_t>(1, bytes.uncompressed / group_rows);
     const int64_t batch_rows =
         std::clamp<int64_t>(context_.batch_bytes / row_bytes, 1, kMaxBatchRows);
-    ARROW_ASSIGN_OR_RAISE(reader_,
-                          file_->ReadRowGroup(group, schema_->field_names(), batch_rows));
-    return arrow::Status::OK();
+    return file_->ReadRows(group, std::move(rows), columns, batch_rows).Value(&reader_);
   }
 
   // No column of the file is wanted, as for counting: the footer knows the rows.
@@ -98,8 +120,9 @@ class ParquetSplitStream final : public BatchStream {
   const ScanNode& scan_;  // lives as long as this, see OpenSplit
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
-  int next_group_;
-  const int end_group_;
+  const int64_t parts_;  // that row groups are cut into
+  int64_t next_;         // part, of those of all row groups
+  const int64_t end_;
   std::unique_ptr<arrow::RecordBatchReader> reader_;
   int64_t rows_without_columns_ = 0;
 };
@@ -107,9 +130,12 @@ class ParquetSplitStream final : public BatchStream {
 arrow::Result<std::unique_ptr<BatchStream>> OpenParquetSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(auto file, ParquetFile::Open(split.path, context.pool));
-  return std::make_unique<ParquetSplitStream>(std::move(file), scan, split, schema,
-                                              context);
+  ARROW_ASSIGN_OR_RAISE(const auto parts, GetInt(scan.options, kGroupParts));
+  // A part does not read what is behind it.
+  ARROW_ASSIGN_OR_RAISE(auto file, ParquetFile::Open(split.path, context.pool,
+                                                     /*in_pieces=*/parts.has_value()));
+  return std::make_unique<ParquetSplitStream>(std::move(file), scan, split,
+                                              parts.value_or(1), schema, context);
 }
 
 }  // namespace

@@ -17,10 +17,9 @@ namespace {
 
 class RowGroupBatches final : public arrow::RecordBatchReader {
  public:
-  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group, int64_t batch_rows)
-      : group_(std::move(group)),
-        batch_rows_(batch_rows),
-        rows_left_(group_->metadata()->num_rows()) {}
+  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group, RowRanges rows,
+                  int64_t batch_rows)
+      : group_(std::move(group)), batch_rows_(batch_rows), rows_(std::move(rows)) {}
 
   /// Add a column; those without decoder are in the batches of the others.
   void Add(std::shared_ptr<arrow::Field> field, std::unique_ptr<FlatColumn> decoder) {
@@ -52,12 +51,15 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
     *out = nullptr;
-    int64_t num_rows = std::min(batch_rows_, rows_left_);
-    if (num_rows == 0) return arrow::Status::OK();
+    while (range_ < rows_.size() && position_ >= rows_[range_].end) ++range_;
+    if (range_ == rows_.size()) return arrow::Status::OK();
+    const RowRange range = rows_[range_];
+    if (position_ < range.begin) ARROW_RETURN_NOT_OK(SkipTo(range.begin));
+    int64_t num_rows = std::min(batch_rows_, range.end - position_);
     std::shared_ptr<arrow::RecordBatch> others;
     if (others_ != nullptr) {
       ARROW_RETURN_NOT_OK(others_->ReadNext(&others));
-      if (others == nullptr || others->num_rows() > rows_left_) {
+      if (others == nullptr || others->num_rows() > range.end - position_) {
         return arrow::Status::Invalid("A column has not as many rows as its row group");
       }
       num_rows = others->num_rows();
@@ -75,12 +77,20 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
       }
       arrays.push_back(arrow::MakeArray(read.MoveValueUnsafe()));
     }
-    rows_left_ -= num_rows;
+    position_ += num_rows;
     *out = arrow::RecordBatch::Make(schema_, num_rows, std::move(arrays));
     return arrow::Status::OK();
   }
 
  private:
+  arrow::Status SkipTo(int64_t row) {
+    for (auto& column : columns_) {
+      ARROW_RETURN_NOT_OK(column.decoder->Skip(row - position_));
+    }
+    position_ = row;
+    return arrow::Status::OK();
+  }
+
   struct Column {
     std::shared_ptr<arrow::Field> field;
     std::unique_ptr<FlatColumn> decoder;
@@ -89,23 +99,30 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
 
   const std::shared_ptr<parquet::RowGroupReader> group_;
   const int64_t batch_rows_;
-  int64_t rows_left_;
+  const RowRanges rows_;
+  size_t range_ = 0;      // the one to read from next
+  int64_t position_ = 0;  // the row to read next
   std::vector<Column> columns_;
   std::unique_ptr<arrow::RecordBatchReader> others_;
   std::shared_ptr<arrow::Schema> schema_;
 };
 
+bool CanDecode(const parquet::RowGroupMetaData& group, const ParquetColumn& column) {
+  if (!column.is_leaf) return false;
+  const int leaf = column.leaves[0];
+  return FlatColumn::CanDecode(*group.schema()->Column(leaf), *group.ColumnChunk(leaf),
+                               *column.field->type());
+}
+
 /// The decoder of a column, or nullptr if Arrow has to read it.
 std::unique_ptr<FlatColumn> MakeDecoder(parquet::RowGroupReader& group,
                                         const ParquetColumn& column,
                                         arrow::MemoryPool* pool) {
-  if (!column.is_leaf) return nullptr;
+  if (!CanDecode(*group.metadata(), column)) return nullptr;
   const int leaf = column.leaves[0];
-  const auto& descriptor = *group.metadata()->schema()->Column(leaf);
-  const auto chunk = group.metadata()->ColumnChunk(leaf);
-  if (!FlatColumn::CanDecode(descriptor, *chunk, *column.field->type())) return nullptr;
-  return FlatColumn::Make(group.GetColumnPageReader(leaf), descriptor,
-                          column.field->type(), pool);
+  return FlatColumn::Make(group.GetColumnPageReader(leaf),
+                          *group.metadata()->schema()->Column(leaf), column.field->type(),
+                          pool);
 }
 
 }  // namespace
@@ -126,7 +143,7 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
                     arrow::io::CacheOptions::Defaults());
   }
   auto group = file->RowGroup(request.row_group);
-  batches = std::make_unique<RowGroupBatches>(group, request.batch_rows);
+  batches = std::make_unique<RowGroupBatches>(group, request.rows, request.batch_rows);
   for (const auto& column : request.columns) {
     auto decoder = MakeDecoder(*group, column, pool);
     if (decoder == nullptr) {
@@ -137,12 +154,23 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
   END_PARQUET_CATCH_EXCEPTIONS
   std::unique_ptr<arrow::RecordBatchReader> others;
   if (!other_leaves.empty()) {
+    const int64_t num_rows =
+        reader->parquet_reader()->metadata()->RowGroup(request.row_group)->num_rows();
+    if (request.rows != RowRanges{{0, num_rows}}) {
+      return arrow::Status::NotImplemented("Some columns are only read as a whole");
+    }
     reader->set_batch_size(request.batch_rows);
     ARROW_ASSIGN_OR_RAISE(
         others, reader->GetRecordBatchReader({request.row_group}, other_leaves));
   }
   ARROW_RETURN_NOT_OK(batches->Finish(std::move(others)));
   return batches;
+}
+
+bool CanReadRanges(const parquet::RowGroupMetaData& group,
+                   const std::vector<ParquetColumn>& columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [&](const auto& column) { return CanDecode(group, column); });
 }
 
 }  // namespace xshards::io

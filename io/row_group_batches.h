@@ -10,6 +10,9 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 #include <parquet/arrow/reader.h>
+#include <parquet/metadata.h>
+
+#include "io/row_range.h"
 
 namespace xshards::io {
 
@@ -24,6 +27,7 @@ struct ParquetColumn {
 struct RowGroupRequest {
   int row_group = 0;
   std::vector<ParquetColumn> columns;
+  RowRanges rows;          // for some columns all rows have to be read, see below
   int64_t batch_rows = 0;  // at most, in a batch
   bool pre_buffer = false;
 };
@@ -34,5 +38,9 @@ struct RowGroupRequest {
 arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
     parquet::arrow::FileReader* reader, const RowGroupRequest& request,
     arrow::MemoryPool* pool);
+
+/// True if some rows can be read of these columns without the others.
+bool CanReadRanges(const parquet::RowGroupMetaData& group,
+                   const std::vector<ParquetColumn>& columns);
 
 }  // namespace xshards::io

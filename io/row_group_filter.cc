@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <arrow/array.h>
@@ -12,7 +13,9 @@
 #include <arrow/scalar.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/exception.h>
+#include <parquet/file_reader.h>
 #include <parquet/metadata.h>
+#include <parquet/page_index.h>
 #include <parquet/statistics.h>
 
 #include "io/bloom_filters.h"
@@ -34,6 +37,16 @@ bool IsMissing(const arrow::Scalar& scalar) {
   return false;
 }
 
+std::optional<ColumnRange> RangeOf(const parquet::Statistics& statistics) {
+  ColumnRange range;
+  if (!statistics.HasMinMax()) return std::nullopt;
+  if (!parquet::arrow::StatisticsAsScalars(statistics, &range.min, &range.max).ok()) {
+    return std::nullopt;
+  }
+  if (IsMissing(*range.min) || IsMissing(*range.max)) return std::nullopt;
+  return range;
+}
+
 std::optional<ColumnRange> RangeOf(const ParquetFile& file, int row_group, int leaf) {
   try {
     const auto group = file.metadata().RowGroup(row_group);
@@ -46,12 +59,7 @@ std::optional<ColumnRange> RangeOf(const ParquetFile& file, int row_group, int l
       range.all_missing = true;
       return range;
     }
-    if (!statistics->HasMinMax()) return std::nullopt;
-    if (!parquet::arrow::StatisticsAsScalars(*statistics, &range.min, &range.max).ok()) {
-      return std::nullopt;
-    }
-    if (IsMissing(*range.min) || IsMissing(*range.max)) return std::nullopt;
-    return range;
+    return RangeOf(*statistics);
   } catch (const std::exception&) {
     return std::nullopt;  // damaged statistics prove nothing
   }
@@ -168,6 +176,56 @@ bool AreAlike(const arrow::DataType& left, const arrow::DataType& right) {
   return left.Equals(right) || (is_number(left) && is_number(right));
 }
 
+/// The index of a column whose statistics tell of what the filter sees, or -1.
+int ComparableLeaf(const ParquetFile& file, const std::string& name,
+                   const arrow::Schema& schema) {
+  const auto stored = file.schema()->GetFieldByName(name);
+  const auto seen = schema.GetFieldByName(name);
+  const bool is_alike =
+      stored != nullptr && seen != nullptr && AreAlike(*stored->type(), *seen->type());
+  return is_alike ? file.LeafIndex(name) : -1;
+}
+
+/// The range of a column in one of its pages.
+std::optional<ColumnRange> RangeOf(const parquet::ColumnIndex& pages, size_t page,
+                                   const parquet::ColumnDescriptor& column) {
+  if (pages.null_pages().at(page)) return ColumnRange{.all_missing = true};
+  const auto statistics = parquet::Statistics::Make(
+      &column, pages.encoded_min_values().at(page), pages.encoded_max_values().at(page),
+      /*num_values=*/0, /*null_count=*/0, /*distinct_count=*/0, /*has_min_max=*/true,
+      /*has_null_count=*/false, /*has_distinct_count=*/false);
+  return RangeOf(*statistics);
+}
+
+/// The rows that a column's pages do not rule out.
+RowRanges RowsOfPages(const parquet::ColumnIndex& pages,
+                      const parquet::OffsetIndex& offsets, int64_t num_rows,
+                      const parquet::ColumnDescriptor& column, const std::string& name,
+                      const Expression& filter) {
+  const auto& locations = offsets.page_locations();
+  RowRanges kept;
+  int64_t end = 0;
+  for (size_t page = 0; page < locations.size(); ++page) {
+    const RowRange range{
+        locations[page].first_row_index,
+        page + 1 < locations.size() ? locations[page + 1].first_row_index : num_rows};
+    // An index whose pages do not follow each other is damaged.
+    if (range.begin != end || range.end < range.begin) return {{0, num_rows}};
+    end = range.end;
+    const auto in_page = RangeOf(pages, page, column);
+    const auto range_of = [&](const std::string& other) {
+      return other == name ? in_page : std::nullopt;
+    };
+    if (in_page.has_value() && IsRuledOut(filter, range_of)) continue;
+    if (!kept.empty() && kept.back().end == range.begin) {
+      kept.back().end = range.end;
+    } else {
+      kept.push_back(range);
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
@@ -182,11 +240,7 @@ arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter,
                                     const arrow::Schema& schema) {
   const auto leaf_of = [&](const std::string& name) {
-    const auto stored = file.schema()->GetFieldByName(name);
-    const auto seen = schema.GetFieldByName(name);
-    const bool is_alike =
-        stored != nullptr && seen != nullptr && AreAlike(*stored->type(), *seen->type());
-    return is_alike ? file.LeafIndex(name) : -1;
+    return ComparableLeaf(file, name, schema);
   };
   const auto range_of = [&](const std::string& name) -> std::optional<ColumnRange> {
     const int leaf = leaf_of(name);
@@ -197,6 +251,34 @@ arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
     return leaf < 0 || MayHoldAny(file, row_group, leaf, values);
   };
   return IsRuledOut(filter, range_of, may_hold);
+}
+
+RowRanges RowsThatMayPass(const ParquetFile& file, int row_group,
+                          const Expression& filter, const arrow::Schema& schema) {
+  try {
+    const auto group = file.metadata().RowGroup(row_group);
+    RowRanges rows = {{0, group->num_rows()}};
+    const auto reader = file.reader().GetPageIndexReader();
+    const auto index = reader == nullptr ? nullptr : reader->RowGroup(row_group);
+    if (index == nullptr) return rows;
+    std::set<std::string> names;
+    for (const auto& reference : cp::FieldsInExpression(filter.arrow())) {
+      if (reference.name() != nullptr) names.insert(*reference.name());
+    }
+    for (const auto& name : names) {
+      const int leaf = ComparableLeaf(file, name, schema);
+      if (leaf < 0) continue;
+      const auto pages = index->GetColumnIndex(leaf);
+      const auto offsets = index->GetOffsetIndex(leaf);
+      if (pages == nullptr || offsets == nullptr) continue;
+      rows = Intersect(rows, RowsOfPages(*pages, *offsets, group->num_rows(),
+                                         *group->schema()->Column(leaf), name, filter));
+    }
+    return rows;
+  } catch (const std::exception&) {
+    // A damaged index proves nothing.
+    return {{0, file.metadata().RowGroup(row_group)->num_rows()}};
+  }
 }
 
 }  // namespace xshards::io

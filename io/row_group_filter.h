@@ -11,6 +11,7 @@
 #include <arrow/type.h>
 
 #include "io/parquet_file.h"
+#include "io/row_range.h"
 #include "xshards/expression.h"
 
 namespace xshards::io {
@@ -40,5 +41,10 @@ bool IsRuledOut(const Expression& filter, const RangeOfColumn& range_of,
 arrow::Result<bool> CanSkipRowGroup(const ParquetFile& file, int row_group,
                                     const Expression& filter,
                                     const arrow::Schema& schema);
+
+/// The rows of a row group that may pass the filter, by the statistics of pages (the page
+/// index): all where the file has none.
+RowRanges RowsThatMayPass(const ParquetFile& file, int row_group,
+                          const Expression& filter, const arrow::Schema& schema);
 
 }  // namespace xshards::io

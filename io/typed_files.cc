@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/typed_files.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -71,6 +72,16 @@ std::set<std::string> OwnColumns(const std::vector<Inspected>& files) {
   return columns;
 }
 
+/// How many parts to cut each group into: one if a file's cannot be cut.
+int64_t PartsFor(const std::vector<Inspected>& files, int64_t target_bytes) {
+  int64_t num_parts = 1;
+  for (const auto& inspected : files) {
+    if (!inspected.file.can_cut_groups) return 1;
+    num_parts = std::max(num_parts, PartsOfGroups(inspected.file.groups, target_bytes));
+  }
+  return num_parts;
+}
+
 }  // namespace
 
 arrow::Result<XShards> ReadTypedFiles(
@@ -100,8 +111,10 @@ arrow::Result<XShards> ReadTypedFiles(
     ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
   }
   const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
+  const int64_t num_parts = PartsFor(inspected, target_bytes);
+  if (num_parts > 1) scan.options[kGroupParts] = std::to_string(num_parts);
   for (const auto& [path, file] : inspected) {
-    auto splits = CutGroups(path, file.groups, target_bytes);
+    auto splits = CutGroups(path, CutIntoParts(file.groups, num_parts), target_bytes);
     std::move(splits.begin(), splits.end(), std::back_inserter(scan.splits));
   }
   DropEmptySplits(&scan.splits);

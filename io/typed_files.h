@@ -20,7 +20,12 @@ namespace xshards::io {
 struct TypedFile {
   std::shared_ptr<arrow::Schema> schema;  // in the engine's types
   std::vector<Group> groups;
+  bool can_cut_groups = false;  // some rows of a group can be read without the others
 };
+
+/// The option of a scan that says how many parts each group is cut into, if that is not
+/// one; its splits then count parts, not groups.
+inline constexpr char kGroupParts[] = "group_parts";
 
 /// Plan the reading of files that know their own schema: list them, `inspect` each, widen
 /// their schemas to one (columns that a file lacks are missing values in it) unless one

@@ -46,6 +46,16 @@ TEST_F(IpcReader, CutsByRecordBatches) {
   }
 }
 
+TEST_F(IpcReader, DoesNotCopyColumns) {
+  const auto rows = Numbered(1'000'000, 7, 0);
+  const auto path = WriteIpc("large.arrow", {rows->SelectColumns({0}).ValueOrDie()});
+  const int64_t before = context_->memory_pool()->bytes_allocated();
+  ASSERT_OK_AND_ASSIGN(const auto shards, ReadIpc(context_, path));
+  ASSERT_OK_AND_ASSIGN(const auto table, shards.ToTable());
+  EXPECT_EQ(table->num_rows(), 1'000'000);
+  EXPECT_LT(context_->memory_pool()->bytes_allocated() - before, 100'000);
+}
+
 TEST_F(IpcReader, ReadsOnlyTheColumnsAsked) {
   ASSERT_OK_AND_ASSIGN(const auto shards, ReadIpc(context_, WriteNumbers()));
   auto scan = ScanOf(shards);

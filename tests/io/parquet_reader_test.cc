@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/metadata.h>
+#include <parquet/properties.h>
 
 #include "io/parquet_file.h"
 #include "tests/io/scan_fixture.h"
@@ -131,6 +132,100 @@ TEST_F(ParquetReader, ReadsOnlyTheColumnsAsked) {
   EXPECT_FAILS(KeyError, "'z'", ReadParquet(context_, path, {.columns = {{"z"}}}));
 }
 
+TEST_F(ParquetReader, CutsLargeRowGroupsIntoParts) {
+  constexpr int kRows = 900'000;
+  arrow::Int64Builder i;
+  arrow::Int64Builder few;
+  arrow::StringBuilder s;
+  arrow::DoubleBuilder f;
+  for (int row = 0; row < kRows; ++row) {
+    EXPECT_TRUE(i.Append(row).ok());
+    EXPECT_TRUE((row % 7 == 0 ? few.AppendNull() : few.Append(row / 1000 % 50)).ok());
+    EXPECT_TRUE(s.Append(row < kRows / 2 ? "few" : std::to_string(row)).ok());
+    EXPECT_TRUE((row % 1000 < 3 ? f.AppendNull() : f.Append(row / 4.0)).ok());
+  }
+  const auto table = Table({{"i", i.Finish().ValueOrDie()},
+                            {"few", few.Finish().ValueOrDie()},
+                            {"s", s.Finish().ValueOrDie()},
+                            {"f", f.Finish().ValueOrDie()}});
+  const auto path = WriteParquet("large.parquet", *table);
+  const auto whole = Rows(ReadParquet(context_, path, {.split = {.num_partitions = 1}}));
+  ASSERT_NE(whole, nullptr);
+  EXPECT_EQ(Text(*whole->Slice(kRows - 1), "s"), "[899999]");
+  EXPECT_EQ(whole->GetColumnByName("few")->null_count(), (kRows + 6) / 7);
+  for (const int num_partitions : {2, 3, 8, 50}) {
+    ASSERT_OK_AND_ASSIGN(
+        const auto shards,
+        ReadParquet(context_, path, {.split = {.num_partitions = num_partitions}}));
+    const auto& splits = ScanOf(shards).splits;
+    EXPECT_EQ(splits.size(), std::min(num_partitions, 8));
+    int64_t rows = 0;
+    for (const auto& split : splits) rows += split.num_rows;
+    EXPECT_EQ(rows, kRows);
+    EXPECT_TRUE(whole->Equals(*Rows(shards)));
+    ASSERT_OK_AND_ASSIGN(const int64_t count, shards.Count());
+    EXPECT_EQ(count, kRows);
+    auto scan = ScanOf(shards);
+    scan.filter = col("i") < lit(-1);
+    ASSERT_OK_AND_ASSIGN(const auto none, RunScan(scan));
+    EXPECT_EQ(none.metrics.row_groups_skipped, 1);
+    EXPECT_EQ(none.table->num_rows(), 0);
+  }
+}
+
+TEST_F(ParquetReader, SkipsPagesByTheirIndex) {
+  constexpr int kRows = 5000;
+  arrow::Int64Builder i;
+  arrow::Int64Builder few;
+  arrow::StringBuilder s;
+  for (int row = 0; row < kRows; ++row) {
+    EXPECT_TRUE(i.Append(row).ok());
+    const bool is_missing = row % 3 == 0 || (row >= 2000 && row < 3000);
+    EXPECT_TRUE((is_missing ? few.AppendNull() : few.Append(row / 500)).ok());
+    EXPECT_TRUE(s.Append("text-" + std::to_string(10000 + row)).ok());
+  }
+  const auto table = Table({{"i", i.Finish().ValueOrDie()},
+                            {"few", few.Finish().ValueOrDie()},
+                            {"s", s.Finish().ValueOrDie()}});
+  const auto path = directory_.File("pages.parquet");
+  auto file = arrow::io::FileOutputStream::Open(path).ValueOrDie();
+  const auto properties = parquet::WriterProperties::Builder()
+                              .enable_write_page_index()
+                              ->write_batch_size(100)
+                              ->data_pagesize(100)
+                              ->build();
+  ASSERT_OK(parquet::arrow::WriteTable(*table, arrow::default_memory_pool(), file, kRows,
+                                       properties));
+  ASSERT_OK(file->Close());
+  ASSERT_OK_AND_ASSIGN(const auto shards, ReadParquet(context_, path));
+  auto scan = ScanOf(shards);
+  const auto rows_read = [&](const Expression& filter) {
+    scan.filter = filter;
+    auto scanned = RunScan(scan);
+    return scanned.ok() ? scanned->metrics.rows_read : -1;
+  };
+  EXPECT_EQ(rows_read(col("i") >= lit(0)), kRows);
+  EXPECT_LE(rows_read(col("i") == lit(2500)), 1000);
+  EXPECT_GE(rows_read(col("i") == lit(2500)), 1);
+  EXPECT_LE(rows_read(col("s") > lit("text-14800")), 1500);
+  EXPECT_GE(rows_read(col("s") > lit("text-14800")), 199);
+  EXPECT_LT(rows_read(col("few") > lit(0)), kRows);
+  EXPECT_EQ(rows_read(col("i") != lit(5)), kRows);
+  EXPECT_EQ(rows_read(col("i") < lit(1000) && col("s") > lit("text-14000")), 0);
+  for (const auto& filter :
+       {col("i") == lit(2500), col("s") > lit("text-14800"), col("few") == lit(8),
+        col("i") > lit(1234) && col("few") < lit(4), col("i") < lit(7)}) {
+    ASSERT_OK_AND_ASSIGN(const auto found, shards.Filter(filter).ToTable());
+    ASSERT_OK_AND_ASSIGN(
+        const auto expected,
+        XShards::FromTable(context_, table, 1).ValueOrDie().Filter(filter).ToTable());
+    EXPECT_GT(found->num_rows(), 0);
+    EXPECT_EQ(Text(*found, "i"), Text(*expected, "i"));
+    EXPECT_EQ(Text(*found, "few"), Text(*expected, "few"));
+    EXPECT_EQ(Text(*found, "s"), Text(*expected, "s"));
+  }
+}
+
 TEST_F(ParquetReader, SkipsRowGroupsByStatistics) {
   ASSERT_OK_AND_ASSIGN(const auto shards, ReadParquet(context_, WriteNumbers()));
   auto scan = ScanOf(shards);
@@ -225,6 +320,39 @@ TEST_F(ParquetReader, WidensColumnsOverFiles) {
   for (const char* part : {"1.parquet", "3.parquet", "a"}) {
     EXPECT_FAILS(TypeError, part, error);
   }
+}
+
+TEST_F(ParquetReader, CastsToTheSchemaAsked) {
+  const auto one =
+      WriteParquet("1.parquet", *Table({{"a", Array(arrow::int32(), "[1]")},
+                                        {"b", Array(arrow::utf8(), "[\"5\"]")}}));
+  const auto two =
+      WriteParquet("2.parquet", *Table({{"a", Array(arrow::utf8(), "[\"7\"]")}}));
+  const std::vector<std::string> paths = {one, two};
+  const auto schema = arrow::schema({arrow::field("b", arrow::int64()),
+                                     arrow::field("a", arrow::float64()),
+                                     arrow::field("c", arrow::utf8())});
+  const auto table = Rows(ReadParquet(context_, paths, {.schema = schema}));
+  ASSERT_NE(table, nullptr);
+  EXPECT_THAT(table->ColumnNames(), ElementsAre("b", "a", "c"));
+  EXPECT_EQ(Text(*table, "b"), "[5,null]");
+  EXPECT_EQ(Text(*table, "a"), "[1,7]");
+  EXPECT_EQ(Text(*table, "c"), "[null,null]");
+  EXPECT_EQ(TypeName(*table, "c"), "large_string");
+  const auto list = arrow::schema({arrow::field("a", arrow::list(arrow::int64()))});
+  EXPECT_FAILS(TypeError, "1.parquet", ReadParquet(context_, paths, {.schema = list}));
+  const auto number = arrow::schema({arrow::field("b", arrow::date32())});
+  ASSERT_OK_AND_ASSIGN(const auto wrong, ReadParquet(context_, one, {.schema = number}));
+  EXPECT_FAILS(TypeError, "'b'", wrong.ToTable());
+}
+
+TEST_F(ParquetReader, OptionsTravelAsStrings) {
+  const ParquetOptions options{
+      .columns = {{"a", "b"}},
+      .schema = arrow::schema({arrow::field("a", arrow::int8())})};
+  ASSERT_OK_AND_ASSIGN(const auto back, ParquetOptions::FromMap(options.ToMap()));
+  EXPECT_EQ(back.columns, options.columns);
+  EXPECT_TRUE(back.schema->Equals(*options.schema));
 }
 
 TEST_F(ParquetReader, ReadsAFileWithoutRows) {
