@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -15,12 +17,16 @@ from xshards._arguments import as_names
 from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
 from xshards._plain import refuse_opaque, without_notes
+from xshards._storage import shown
 from xshards._wide_ops import WideOps
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 from xshards.runtime.convert import to_value
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
     from typing import Self
 
@@ -40,6 +46,20 @@ def _suffix(compression: TextCompression | None) -> str:
         msg = f"compression must be one of {known} or None, got {compression!r}"
         raise XShardsValueError(msg)
     return _SUFFIXES[compression]
+
+
+def _local_path(directory: str | os.PathLike[str]) -> str:
+    """Give a folder's path; files are renamed when all is well, which needs a disk."""
+    text = os.fspath(directory)
+    if text.startswith("file://"):
+        return unquote(urlsplit(text).path)
+    if "://" in text:
+        msg = (
+            f"files can be written to local folders only, got {shown(text)!r}: write "
+            "them to one, and copy them from there"
+        )
+        raise XShardsNotImplementedError(msg)
+    return str(Path(text))
 
 
 class Actions(WideOps):
@@ -300,7 +320,7 @@ class Actions(WideOps):
             options["partition_cols"] = "".join(
                 f"{len(name.encode())}:{name}" for name in names
             )
-        path = str(Path(directory))
+        path = _local_path(directory)
         return plain._run(partial(plain._core.write, path, form, options))
 
     @property

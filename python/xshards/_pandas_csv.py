@@ -6,22 +6,19 @@ pandas reads whole files in worker processes, one partition a file.
 
 from __future__ import annotations
 
-import glob
 import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from xshards._storage import opened, remote_files, shown
-from xshards.errors import XShardsFileNotFoundError, XShardsTypeError
+from xshards._pandas_files import Folders, read_whole
+from xshards.errors import XShardsTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
     "check_options",
-    "list_files",
     "pandas_options",
     "pandas_read_csv",
     "why_pandas",
@@ -109,47 +106,8 @@ def pandas_options(options: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def pandas_read_csv(paths: list[str], options: dict[str, Any]) -> pd.DataFrame:
+def pandas_read_csv(
+    paths: list[str], options: dict[str, Any], folders: Folders
+) -> pd.DataFrame:
     """Read the files of a partition; runs in a worker process."""
-    frames: list[pd.DataFrame] = []
-    for path in paths:
-        try:
-            with opened(path) as (source, inferred):
-                frames.append(pd.read_csv(source, **(inferred | options)))
-        except Exception as error:
-            error.add_note(f"pandas.read_csv failed on {shown(path)!r}")
-            raise
-    return frames[0] if len(frames) == 1 else pd.concat(frames)
-
-
-def list_files(paths: Iterable[str]) -> list[str]:
-    """Give the files of paths, folders and patterns, as our own readers list them."""
-    found: list[str] = []
-    for path in paths:
-        local = path.removeprefix("file://")
-        if "://" in local:
-            found.extend(remote_files(path))
-            continue
-        here = _files_below(Path(local)) if Path(local).is_dir() else _matches(local)
-        if not here:
-            msg = f"No such file or folder, or one without files: {path!r}"
-            raise XShardsFileNotFoundError(msg)
-        found.extend(here)
-    return found
-
-
-def _files_below(folder: Path) -> list[str]:
-    return sorted(
-        str(file)
-        for file in folder.rglob("*")
-        # A link to nothing is left to pandas, which says so.
-        if (file.is_file() or (file.is_symlink() and not file.exists()))
-        and not any(p.startswith((".", "_")) for p in file.relative_to(folder).parts)
-    )
-
-
-def _matches(path: str) -> list[str]:
-    if Path(path).exists():
-        return [path]
-    found = glob.glob(path, recursive=True)  # noqa: PTH207 - an absolute pattern is fine
-    return sorted(file for file in found if not Path(file).is_dir())
+    return read_whole(pd.read_csv, paths, options, folders)

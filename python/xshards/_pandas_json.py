@@ -7,21 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from xshards._storage import opened, shown
+from xshards._pandas_files import Folders, read_whole
 
 __all__ = ["ORIENTS", "pandas_read_json"]
 
 ORIENTS = ("split", "index", "columns", "values", "table")
 
 
-def pandas_read_json(paths: list[str], options: dict[str, Any]) -> pd.DataFrame:
+def pandas_read_json(
+    paths: list[str], options: dict[str, Any], folders: Folders
+) -> pd.DataFrame:
     """Read the files of a partition; runs in a worker process."""
-    frames: list[pd.DataFrame] = []
-    for path in paths:
-        try:
-            with opened(path) as (source, inferred):
-                frames.append(pd.read_json(source, **(inferred | options)))
-        except Exception as error:
-            error.add_note(f"pandas.read_json failed on {shown(path)!r}")
-            raise
-    return frames[0] if len(frames) == 1 else pd.concat(frames)
+    return read_whole(pd.read_json, paths, options, folders)

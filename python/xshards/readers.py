@@ -17,11 +17,11 @@ from xshards._engine_types import normalise
 from xshards._pandas import frame_to_table
 from xshards._pandas_csv import (
     check_options,
-    list_files,
     pandas_options,
     pandas_read_csv,
     why_pandas,
 )
+from xshards._pandas_files import Folders, list_files, named_by_folders
 from xshards._pandas_json import ORIENTS, pandas_read_json
 from xshards._partition import count_shards, cut
 from xshards._paths import Paths, paths_of, read_files
@@ -460,7 +460,7 @@ def partition(
 
 
 def _read_by_pandas(
-    read: Callable[[list[str], dict[str, Any]], pd.DataFrame],
+    read: Callable[[list[str], dict[str, Any], Folders], pd.DataFrame],
     paths: list[str],
     options: dict[str, Any],
     nrows: int | None,
@@ -470,7 +470,9 @@ def _read_by_pandas(
     """Have whole files read in worker processes."""
     files = list_files(paths)
     count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
-    shards = partition(files, count, context=context).transform_shard(read, options)
+    shards = partition(files, count, context=context).transform_shard(
+        read, options, named_by_folders(paths, files)
+    )
     return shards if nrows is None else shards.limit(nrows)
 
 

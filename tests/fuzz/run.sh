@@ -13,7 +13,7 @@ for fuzzer in "$build"/tests/fuzz/*_fuzz; do
   mkdir -p "$corpus" "$build/found"
   log=$build/$name.log
   if ! "$fuzzer" "$corpus" -max_total_time="$seconds" -max_len=2048 -timeout=10 \
-    -rss_limit_mb=2048 -dict=tests/fuzz/csv.dict -artifact_prefix="$build/found/$name-" \
+    -rss_limit_mb=2048 -dict="tests/fuzz/${name%%_*}.dict" -artifact_prefix="$build/found/$name-" \
     -print_final_stats=1 >"$log" 2>&1; then
     tail -50 "$log"
     echo "$name failed: see $log and $build/found" >&2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Output beside output, and what is left when writing fails."""
 
+import contextlib
 import gzip
 import signal
 import subprocess
@@ -111,6 +112,15 @@ def test_overwrites_what_it_reads(tmp_path):
     assert read("parquet", tmp_path / "out") == [2, 4, 6]
 
 
+def test_uris_are_local_folders_or_refused(tmp_path):
+    shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), 1)
+    shards.to_csv(f"file://{tmp_path}/a%20b")
+    assert read("csv", tmp_path / "a b") == [1, 2]
+    with pytest.raises(NotImplementedError, match="local folders only, got 's3://b/c'"):
+        shards.to_csv("s3://key:secret@b/c")
+    assert not Path("s3:").exists()
+
+
 cells = st.none() | st.sampled_from(["x", "a/b", "k=v", "100%", "é", "..", " "])
 
 
@@ -161,6 +171,12 @@ def test_folders_of_text_files_are_columns(tmp_path, form):
     assert_same(some.to_pandas(), expected.loc[[1], ["w", "v"]].reset_index(drop=True))
     assert len(back) == 3
     assert list(back["k"].to_pandas().sort_values()) == [1, 1, 2]
+    with contextlib.chdir(tmp_path.parent):
+        paths = [tmp_path, f"file://{tmp_path}", f"./{tmp_path.name}", tmp_path.name]
+        paths += [f"{tmp_path}/*/*/*"]
+        for path in paths if form == "csv" else []:
+            theirs = read(path, na_filter=False).to_pandas()
+            assert_same(theirs, expected, ignore_order=True)
     changed = back.transform_shard(lambda part: part[part["k"] == 2])
     assert list(changed.to_pandas()["w"]) == ["x"]
 
