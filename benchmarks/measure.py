@@ -37,6 +37,7 @@ class MemoryWatch:
         self.pss = 0
         self.total = 0
         self.samples = 0
+        self.history: list[tuple[float, int]] = []  # seconds, and `total` then
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -69,6 +70,7 @@ class MemoryWatch:
         self.pss = max(self.pss, pss)
         self.total = max(self.total, pss + unmapped)
         self.samples += 1
+        self.history.append((time.monotonic(), pss + unmapped))
 
     def _watch(self) -> None:
         while not self._stop.is_set():
