@@ -154,9 +154,14 @@ inline const char* SkipValue(JsonState& state, const char* p) {
     while ((run = Vector::CountPlain(q)) == Vector::kBytes) q += run;
     q += run;
     if (*q == '"') return q + 1;
-  } else if (Digit(q) - 1U < 9U) {
-    while (Digit(q) <= 9) ++q;
-    if (!GoesOn(*q)) return q;
+  } else {
+    uint64_t ignored = 0;
+    if (*q == '-') ++q;
+    if (Digit(q) <= 9) {
+      q = ReadWhole(q, &ignored);
+      if (*q == '.' && Digit(q + 1) <= 9) q = ReadDigits(q + 1, &ignored);
+      if (!GoesOn(*q)) return q;
+    }
   }
   p = SkipJsonBlanks(p, state.is_array);
   p = SkipJsonValue(p, state.is_array, kJsonDepth, &state.fault);
