@@ -18,9 +18,6 @@ namespace {
 
 constexpr char kFileColumns[] = "file_columns";
 
-// Text and the positions of its fields stay in a core's cache.
-constexpr int64_t kBlockBytes = 256LL << 10;
-constexpr int64_t kRemoteBlockBytes = 4LL << 20;
 // Batches of this size mean that there is memory enough.
 constexpr int64_t kFullBatchBytes = 4LL << 20;
 constexpr int64_t kLongFieldBytes = 32;
@@ -117,11 +114,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
                                         split.end, context.pool));
   ARROW_ASSIGN_OR_RAISE(auto reader, CsvBlockReader::Make(options, std::move(source),
                                                           schema, context.pool));
-  // Little at first where only some rows are wanted.
-  const bool is_short = scan.limit.value_or(kBlockBytes) < 1000;
-  const int64_t block_bytes = is_short              ? kBlockBytes / 4
-                              : IsLocal(split.path) ? kBlockBytes
-                                                    : kRemoteBlockBytes;
+  const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);
   return std::make_unique<CsvSplitStream>(
       split.path, split.begin, num_columns,
       TextBlocks(std::move(input), block_bytes, context.pool, kMaxCsvBlockBytes),

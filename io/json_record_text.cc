@@ -56,7 +56,8 @@ std::string ShortenJson(std::string_view text) {
   constexpr size_t kShown = 200;
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   if (text.size() <= kShown) return std::string(text);
-  return std::string(text.substr(0, kShown)) + "...";
+  std::string shown(text.substr(0, kShown));
+  return shown.append("...");
 }
 
 std::string JsonPlace(const std::string& path, int64_t position,

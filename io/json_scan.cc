@@ -16,10 +16,6 @@
 namespace xshards::io {
 namespace {
 
-// A block, and what is written to the columns meanwhile, stay in a core's cache.
-constexpr int64_t kBlockBytes = 256LL << 10;
-constexpr int64_t kRemoteBlockBytes = 4LL << 20;
-
 class JsonSplitStream final : public BatchStream {
  public:
   JsonSplitStream(std::string path, int64_t least_bytes, JsonInput input,
@@ -117,18 +113,14 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
     ARROW_ASSIGN_OR_RAISE(const int64_t size, file->GetSize());
     format.is_final = split.end >= size;
   }
-  // Little at first where only some rows are wanted.
-  const bool is_short = scan.limit.value_or(kBlockBytes) < 1000;
-  const int64_t block_bytes = is_short              ? kBlockBytes / 4
-                              : IsLocal(split.path) ? kBlockBytes
-                                                    : kRemoteBlockBytes;
+  const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);
   ARROW_ASSIGN_OR_RAISE(auto input,
                         JsonInput::Open(split, format.layout, block_bytes, context.pool));
   ARROW_ASSIGN_OR_RAISE(auto records, JsonRecords::Make(std::move(format), context.pool));
   return std::make_unique<JsonSplitStream>(
       split.path, IsCompressed(split.path) ? 0 : split.end - split.begin,
-      std::move(input), std::move(records), is_short ? block_bytes : context.batch_bytes,
-      schema, context);
+      std::move(input), std::move(records),
+      block_bytes < kTextBlockBytes ? block_bytes : context.batch_bytes, schema, context);
 }
 
 }  // namespace

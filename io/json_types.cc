@@ -11,13 +11,13 @@
 #include "io/json_input.h"
 #include "io/json_record_text.h"
 #include "io/scan_stream.h"
+#include "io/text_input.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
 namespace {
 
 constexpr int64_t kSampleBytes = 128LL << 10;
-constexpr int64_t kBlockBytes = 256LL << 10;
 constexpr char kShapeColumn[] = "shape";
 
 /// Reads a split for the shape of its records.
@@ -99,7 +99,7 @@ arrow::Result<JsonShape> ReadShape(const ScanNode& scan, const Split& split,
   const bool is_sample = GetExtent(scan.options) == ScanExtent::kSample;
   ARROW_ASSIGN_OR_RAISE(
       auto reader,
-      ShapeReader::Make(split, options, is_sample ? kSampleBytes : kBlockBytes,
+      ShapeReader::Make(split, options, is_sample ? kSampleBytes : kTextBlockBytes,
                         context.pool));
   JsonShape shape = JsonShape::OfRecords();
   for (bool has_more = true; has_more && !(is_sample && reader.num_records() > 0);) {

@@ -139,12 +139,10 @@ bool IsLocal(const std::string& path) {
   return !IsUri(path) || path.starts_with("file:");
 }
 
-int64_t TextBlockBytes(int64_t batch_bytes, std::optional<int64_t> limit) {
-  // Text of 2 MB and what is parsed from it stay in a core's cache.
-  constexpr int64_t kMinBytes = 64LL << 10;
-  constexpr int64_t kMaxBytes = 2LL << 20;
-  if (limit.value_or(kMinBytes) < 1000) return kMinBytes;
-  return std::clamp(batch_bytes, kMinBytes, kMaxBytes);
+int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit) {
+  constexpr int64_t kRemoteBlockBytes = 4LL << 20;  // each request costs time of its own
+  if (limit.has_value() && *limit < 1000) return kTextBlockBytes / 4;
+  return IsLocal(path) ? kTextBlockBytes : kRemoteBlockBytes;
 }
 
 arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,

@@ -90,12 +90,14 @@ class TextBlocks {
   int64_t position_ = 0;                   // of the start of current_
 };
 
+/// A usual block of text: it, and what is made of it meanwhile, stay in a core's cache.
+inline constexpr int64_t kTextBlockBytes = 256LL << 10;
+
 /// Whether reading a file in small pieces costs no more than in large ones.
 bool IsLocal(const std::string& path);
 
-/// How much text to read at a time for batches of about `batch_bytes`; little at first
-/// where only some rows are wanted.
-int64_t TextBlockBytes(int64_t batch_bytes, std::optional<int64_t> limit);
+/// How much of a file to read at a time; little at first where only some rows are wanted.
+int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit);
 
 /// The number, counted from 1, of the line that holds a position of the text.
 arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
