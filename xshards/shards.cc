@@ -292,10 +292,8 @@ arrow::Result<XShards> XShards::DropDuplicates(std::vector<std::string> columns,
         std::find(node.keys.begin(), node.keys.end(), name) != node.keys.end();
     if (!is_key) node.aggregates.push_back({pick, name, name});
   }
-  if (keep != Keep::kNone) return With(std::move(node)).Select(names);
-  const std::string count = "__count";
-  node.aggregates.push_back({"count", "*", count});
-  return With(std::move(node)).Filter(col(count) == lit(1)).Select(names);
+  node.single = keep == Keep::kNone;
+  return With(std::move(node)).Select(names);
 }
 
 XShards XShards::Cache() const {
