@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,28 +12,35 @@
 
 namespace xshards::ops {
 
-/// Takes memory from Arrow's allocator, which keeps the pages of what is freed: malloc
-/// gives large pieces back to the system, and to get them again costs more than to fill
-/// them. Not counted in any budget; elements of a new size are not zeroed.
+/// Takes memory from a pool, which keeps the pages of what is freed: malloc gives large
+/// pieces back to the system, and to get them again costs more than to fill them. By
+/// default that of Arrow, which counts in no budget. Elements are not zeroed where a
+/// vector grows.
 template <typename T>
-struct ScratchAllocator {
+class ScratchAllocator {
+ public:
   using value_type = T;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
 
-  ScratchAllocator() = default;
+  ScratchAllocator() : ScratchAllocator(arrow::default_memory_pool()) {}
+  explicit ScratchAllocator(arrow::MemoryPool* pool) : pool_(pool) {}
   template <typename U>
-  explicit ScratchAllocator(const ScratchAllocator<U>&) {}
+  explicit ScratchAllocator(const ScratchAllocator<U>& other) : pool_(other.pool()) {}
+
+  arrow::MemoryPool* pool() const { return pool_; }
 
   T* allocate(size_t count) {
     uint8_t* memory = nullptr;
     const auto bytes = static_cast<int64_t>(count * sizeof(T));
-    if (!arrow::default_memory_pool()->Allocate(bytes, &memory).ok()) {
+    if (!pool_->Allocate(bytes, &memory).ok()) {
       throw std::bad_alloc();  // as that of any vector would
     }
     return reinterpret_cast<T*>(memory);
   }
   void deallocate(T* memory, size_t count) {
-    arrow::default_memory_pool()->Free(reinterpret_cast<uint8_t*>(memory),
-                                       static_cast<int64_t>(count * sizeof(T)));
+    pool_->Free(reinterpret_cast<uint8_t*>(memory),
+                static_cast<int64_t>(count * sizeof(T)));
   }
   template <typename U, typename... Arguments>
   void construct(U* at, Arguments&&... arguments) {
@@ -44,6 +52,9 @@ struct ScratchAllocator {
   }
 
   bool operator==(const ScratchAllocator&) const = default;
+
+ private:
+  arrow::MemoryPool* pool_;
 };
 
 /// For large vectors that live shortly.
