@@ -29,8 +29,6 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
       {"last", MakePickAccumulator},
       {"first_row", MakePickAccumulator},
       {"last_row", MakePickAccumulator},
-      {"first_position", MakePositionAccumulator},
-      {"last_position", MakePositionAccumulator},
       {"nunique", MakeDistinctAccumulator},
       {"approx_count_distinct", MakeSketchAccumulator},
       {"sum_distinct", MakeDistinctAccumulator},
@@ -46,6 +44,12 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
   const bool by_category =
       options.categories != nullptr && maker->second == MakeExtremeAccumulator;
   return by_category ? MakeCategoryAccumulator(options) : maker->second(options);
+}
+
+bool HoldsValues(const std::string& function) {
+  static const std::set<std::string> kNames = {"sum_distinct", "collect_list",
+                                               "collect_set"};
+  return IsQuantile(function) || kNames.contains(function);
 }
 
 std::shared_ptr<arrow::DataType> InputTypeOfStates(

@@ -47,14 +47,16 @@ struct AccumulatorOptions {
   std::shared_ptr<arrow::DataType> output_type;
   /// Of an ordered category: min and max go by their order. Else nullptr.
   std::shared_ptr<arrow::Array> categories;
-  bool gives_states = false;  // States() will be called, not Finish()
-  int64_t first_row = 0;      // the position of the first row that comes
+  bool gives_states = false;  // States() may be called, not only Finish()
   arrow::MemoryPool* pool = nullptr;
 };
 
 /// NotImplemented names the function and type if there is none.
 arrow::Result<std::unique_ptr<Accumulator>> MakeAccumulator(
     const AccumulatorOptions& options);
+
+/// True if a group's state holds its values, and so grows with its rows.
+bool HoldsValues(const std::string& function);
 
 /// The type of the values that states of these types came from, for the functions whose
 /// states hold values (min, max, first, last, nunique).
@@ -71,7 +73,6 @@ MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeCategoryAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakePickAccumulator(const AccumulatorOptions& options);
-MadeAccumulator MakePositionAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeDistinctAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeSketchAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeQuantileAccumulator(const AccumulatorOptions& options);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -11,10 +12,10 @@
 #include "ops/group_table.h"
 #include "ops/key_columns.h"
 #include "ops/plain_values.h"
+#include "ops/positions.h"
 #include "ops/spilled_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
-#include "xshards/distinct_rows.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
@@ -84,6 +85,9 @@ class AggregateStream final : public UnaryStream {
                   OperatorContext& context, int spill_level = 0)
       : UnaryStream(std::move(input), context),
         node_(std::move(node)),
+        holds_values_(
+            std::any_of(node_.aggregates.begin(), node_.aggregates.end(),
+                        [](const auto& one) { return HoldsValues(one.function); })),
         spill_level_(spill_level),
         reservation_(context.storage.budget) {}
 
@@ -132,9 +136,8 @@ class AggregateStream final : public UnaryStream {
     GroupedColumn column;
     AccumulatorOptions& options = column.accumulator;
     options.function = aggregate.function;
-    options.gives_states = node_.phase == AggregatePhase::kPartial;
+    options.gives_states = node_.phase == AggregatePhase::kPartial || holds_values_;
     options.pool = context_.pool;
-    options.first_row = FirstPosition(context_.partition_index);
     if (node_.phase == AggregatePhase::kFinal) {
       ARROW_RETURN_NOT_OK(FindStates(i, input, column));
       return column;
@@ -197,20 +200,24 @@ class AggregateStream final : public UnaryStream {
       passes_rows_ = TooManyGroups();
       reservation_.Resize(groups_->num_bytes());
       ARROW_RETURN_NOT_OK(MakeRoom(context_));
-      if (MustSpill()) {
-        spilled_ = std::make_unique<SpilledRows>(node_.keys, spill_level_, context_);
+      if (node_.phase != AggregatePhase::kPartial) {
+        if (MustSpill()) ARROW_RETURN_NOT_OK(StartSpilling());
+      } else if (holds_values_ && IsShortOfMemory()) {
+        break;
       }
     } while (!passes_rows_ && (node_.phase != AggregatePhase::kPartial ||
                                groups_->num_bytes() < max_bytes));
     if (!prepared() || groups_->num_groups() == 0) return arrow::Status::OK();
+    if (states_ != nullptr) return SpillStates();
 
     const int64_t num_groups = groups_->num_groups();
-    ARROW_ASSIGN_OR_RAISE(auto columns, groups_->Finish());
+    ARROW_ASSIGN_OR_RAISE(auto columns, node_.phase == AggregatePhase::kPartial
+                                            ? groups_->States()
+                                            : groups_->Finish());
     output_ =
         BatchSlicer(arrow::RecordBatch::Make(schema_, num_groups, std::move(columns)),
                     context_.batch_bytes);
     groups_.reset();
-    for (auto& column : columns_) column.accumulator.first_row += num_rows_;
     if (!at_end_) {
       ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
     }
@@ -226,14 +233,54 @@ class AggregateStream final : public UnaryStream {
            share * static_cast<double>(num_rows_);
   }
 
-  /// True if there is no memory for more groups. Those there are stay, and take what
-  /// comes for them; the rows of others are put aside.
-  bool MustSpill() const {
+  bool IsShortOfMemory() const {
     const MemoryBudget* budget = context_.storage.budget;
-    return budget != nullptr && budget->over_high_mark() && !node_.by_last &&
-           node_.phase != AggregatePhase::kPartial && !keys_.empty() &&
-           spill_level_ < kMaxSpillLevel &&
-           groups_->num_bytes() > 2 * context_.batch_bytes;
+    if (budget == nullptr || !budget->over_high_mark()) return false;
+    // Fewer would not help. Most of what values take is counted elsewhere.
+    return groups_->num_bytes() >
+           (holds_values_ ? context_.batch_bytes / 4 : 2 * context_.batch_bytes);
+  }
+
+  bool MustSpill() const {
+    return !node_.by_last && !keys_.empty() && spill_level_ < kMaxSpillLevel &&
+           IsShortOfMemory();
+  }
+
+  /// There is no memory for more groups. Those there are stay, and take what comes for
+  /// them; the rows of others are put aside. Where what comes makes groups larger, all
+  /// are put aside, as states, and again when memory is short again.
+  arrow::Status StartSpilling() {
+    auto& rows = holds_values_ && !node_.ordered ? states_ : spilled_;
+    if (rows == nullptr) {
+      rows = std::make_unique<SpilledRows>(node_.keys, spill_level_, context_);
+    }
+    return states_ != nullptr ? SpillStates() : arrow::Status::OK();
+  }
+
+  arrow::Status SpillStates() {
+    const int64_t num_groups = groups_->num_groups();
+    ARROW_ASSIGN_OR_RAISE(auto columns, groups_->States());
+    arrow::FieldVector fields;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      fields.push_back(schema_->field(static_cast<int>(i)));
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(auto accumulator, MakeAccumulator(columns_[i].accumulator));
+      const size_t num_states = accumulator->state_types().size();
+      for (size_t j = 0; j < num_states; ++j) {
+        fields.push_back(arrow::field(StateName(i, j), columns[fields.size()]->type()));
+      }
+    }
+    BatchSlicer slices(arrow::RecordBatch::Make(arrow::schema(std::move(fields)),
+                                                num_groups, std::move(columns)),
+                       context_.batch_bytes);
+    while (auto slice = slices.Next()) {
+      ARROW_RETURN_NOT_OK(states_->Append(std::move(slice)));
+    }
+    ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
+    num_rows_ = 0;
+    reservation_.Resize(0);
+    return arrow::Status::OK();
   }
 
   arrow::Status ConsumeOrSpill(const std::shared_ptr<arrow::RecordBatch>& batch) {
@@ -272,7 +319,7 @@ class AggregateStream final : public UnaryStream {
 
   /// The groups that were put aside, part by part.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSpilled() {
-    if (spilled_ != nullptr) {
+    if (spilled_ != nullptr || states_ != nullptr) {
       groups_.reset();
       ARROW_RETURN_NOT_OK(OpenSpilled());
     }
@@ -289,8 +336,11 @@ class AggregateStream final : public UnaryStream {
   }
 
   arrow::Status OpenSpilled() {
-    ARROW_ASSIGN_OR_RAISE(auto parts, std::exchange(spilled_, nullptr)->Finish());
     AggregateNode node = node_;
+    if (states_ != nullptr) node.phase = AggregatePhase::kFinal;
+    ARROW_ASSIGN_OR_RAISE(
+        auto parts,
+        std::exchange(states_ != nullptr ? states_ : spilled_, nullptr)->Finish());
     auto schema = schema_;
     if (node_.ordered && !IsNumbered()) {
       node.aggregates.push_back({"min", kRow, kRow});
@@ -335,10 +385,12 @@ class AggregateStream final : public UnaryStream {
   std::vector<int> keys_;
   std::vector<GroupedColumn> columns_;
   std::unique_ptr<GroupTable> groups_;
-  const int spill_level_;  // how often this input was spilled before
+  const bool holds_values_;  // some aggregate does: groups grow with their rows
+  const int spill_level_;    // how often this input was spilled before
   Reservation reservation_;
-  std::unique_ptr<SpilledRows> spilled_;
-  std::unique_ptr<BatchStream> rest_;  // of the output, after output_
+  std::unique_ptr<SpilledRows> spilled_;  // rows of groups that are not in groups_
+  std::unique_ptr<SpilledRows> states_;   // or states of all groups
+  std::unique_ptr<BatchStream> rest_;     // of the output, after output_
   BatchSlicer output_;
   bool at_end_ = false;
   int64_t num_rows_ = 0;      // consumed since groups_ was made
@@ -349,6 +401,12 @@ class AggregateStream final : public UnaryStream {
 
 OpenedNode OpenAggregate(const PlanNode& node, BatchStreams inputs,
                          OperatorContext& context) {
+  const auto& aggregate = node.as<AggregateNode>();
+  if (GivesPositions(aggregate)) {
+    return aggregate.phase == AggregatePhase::kPartial
+               ? OpenLocalPositions(node, std::move(inputs), context)
+               : OpenFinalPositions(node, std::move(inputs), context);
+  }
   return OpenUnary<AggregateStream, AggregateNode>(node, std::move(inputs), context);
 }
 

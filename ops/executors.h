@@ -28,6 +28,10 @@ OpenedNode OpenMapNative(const PlanNode&, BatchStreams inputs, OperatorContext&)
 /// Groups in a hash table; holds one row a group. As the partial phase of two, it holds
 /// a bounded number of groups and may give a group more than once.
 OpenedNode OpenAggregate(const PlanNode&, BatchStreams inputs, OperatorContext&);
+/// The phases of an aggregate of positions; see positions.h. The partial one holds a
+/// bounded number of keys, the final one all of its partition.
+OpenedNode OpenLocalPositions(const PlanNode&, BatchStreams inputs, OperatorContext&);
+OpenedNode OpenFinalPositions(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Holds the right input (the left for a right join) and streams the other.
 OpenedNode OpenJoin(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Holds the partition; stable.

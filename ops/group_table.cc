@@ -103,7 +103,6 @@ arrow::Result<arrow::ArrayVector> GroupTable::EachRow(const arrow::RecordBatch& 
   for (size_t i = 0; i < columns_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto states, accumulators_[i]->States());
     for (auto& state : states) columns.push_back(std::move(state));
-    columns_[i].accumulator.first_row += batch.num_rows();
     ARROW_ASSIGN_OR_RAISE(accumulators_[i], MakeAccumulator(columns_[i].accumulator));
   }
   return columns;
@@ -150,6 +149,14 @@ std::shared_ptr<arrow::Array> GroupTable::OrderByLastRow() const {
 }
 
 arrow::Result<arrow::ArrayVector> GroupTable::Finish() {
+  return Take(/*as_states=*/false);
+}
+
+arrow::Result<arrow::ArrayVector> GroupTable::States() {
+  return Take(/*as_states=*/true);
+}
+
+arrow::Result<arrow::ArrayVector> GroupTable::Take(bool as_states) {
   arrow::ArrayVector columns;
   for (auto& chunks : key_values_) {
     ARROW_ASSIGN_OR_RAISE(auto values, arrow::Concatenate(chunks, pool_));
@@ -157,7 +164,7 @@ arrow::Result<arrow::ArrayVector> GroupTable::Finish() {
     columns.push_back(std::move(values));
   }
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].accumulator.gives_states) {
+    if (as_states) {
       ARROW_ASSIGN_OR_RAISE(auto states, accumulators_[i]->States());
       for (auto& state : states) columns.push_back(std::move(state));
     } else {

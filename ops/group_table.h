@@ -36,12 +36,14 @@ class GroupTable {
   /// Consume the rows of groups that there are, and give the numbers of the others.
   arrow::Result<std::vector<int64_t>> ConsumeKnown(
       const std::shared_ptr<arrow::RecordBatch>& batch);
-  /// The keys' columns, then those of every aggregate: its states or its result.
-  /// Called once, when there is a group.
+  /// The keys' columns, then the result of every aggregate. Called once, when there is a
+  /// group.
   arrow::Result<arrow::ArrayVector> Finish();
+  /// The same with the states of every aggregate, which must have been made for that.
+  arrow::Result<arrow::ArrayVector> States();
 
-  /// What Finish would give if every row of the batch were a group of its own; for
-  /// aggregates that give states, and on a table that consumed nothing.
+  /// What States would give if every row of the batch were a group of its own; on
+  /// a table that consumed nothing.
   arrow::Result<arrow::ArrayVector> EachRow(const arrow::RecordBatch& batch);
 
   int64_t num_groups() const;
@@ -54,6 +56,7 @@ class GroupTable {
   arrow::Status FindGroups(const arrow::RecordBatch& batch);
   /// Add the rows to the groups in groups_.
   arrow::Status Accumulate(const arrow::RecordBatch& batch, int64_t num_groups);
+  arrow::Result<arrow::ArrayVector> Take(bool as_states);
   void NoteLastRows();
   std::shared_ptr<arrow::Array> OrderByLastRow() const;
 

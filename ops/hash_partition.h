@@ -17,4 +17,10 @@ arrow::Result<std::vector<int32_t>> HashDestinations(const arrow::RecordBatch& b
                                                      int32_t num_partitions,
                                                      arrow::MemoryPool* pool);
 
+/// The same, to memory for as many.
+arrow::Status FindHashDestinations(const arrow::RecordBatch& batch,
+                                   const std::vector<std::string>& keys,
+                                   int32_t num_partitions, int32_t* destinations,
+                                   arrow::MemoryPool* pool);
+
 }  // namespace xshards::ops

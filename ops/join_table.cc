@@ -16,6 +16,8 @@ constexpr size_t kFewRows = size_t{1} << 16;
 constexpr size_t kSlotsAhead = 16;
 // Rows looked for at once, so that what they need comes from memory meanwhile.
 constexpr size_t kRowsAhead = 128;
+// Rows of which those of one part are picked.
+constexpr uint32_t kRowsToPick = 1024;
 
 uint64_t HashOf(uint64_t word) {
   word *= 0x9E3779B97F4A7C15;  // the golden ratio
@@ -27,12 +29,17 @@ uint64_t HashOf(uint64_t word) {
 }  // namespace
 
 JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
-                     JoinKeyKind kind)
+                     JoinKeyKind kind, arrow::MemoryPool* pool)
     : rows_(std::move(rows)),
       keys_(std::move(keys)),
       kind_(kind),
       num_rows_(static_cast<uint32_t>(keys_.num_rows())),
-      num_parts_(keys_.num_rows() <= kFewRows ? 1 : kMaxParts) {
+      num_parts_(keys_.num_rows() <= kFewRows ? 1 : kMaxParts),
+      next_(ScratchAllocator<uint32_t>(pool)),
+      dense_(ScratchAllocator<uint32_t>(pool)) {
+  for (Part& part : parts_) {
+    part.slots = ScratchVector<Slot>(1, Slot{}, ScratchAllocator<Slot>(pool));
+  }
   if (kind != JoinKeyKind::kNone) next_.assign(keys_.num_rows(), kNoRow);
   if (kind == JoinKeyKind::kWord) ChooseDense();
 }
@@ -63,7 +70,7 @@ arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
   }
   ARROW_ASSIGN_OR_RAISE(auto made, JoinKeys::Make(*rows, keys, kind, pool));
   return std::shared_ptr<JoinTable>(
-      new JoinTable(std::move(rows), std::move(made), kind));
+      new JoinTable(std::move(rows), std::move(made), kind, pool));
 }
 
 void JoinTable::Fill(size_t number) {
@@ -104,13 +111,32 @@ void JoinTable::Fill(size_t number) {
 void JoinTable::FillDense(size_t number) {
   const uint64_t span = dense_.size() / num_parts_ + 1;
   const uint64_t begin = number * span;
+  // Some rows at a time, of which those of this part are picked first: a branch on what
+  // is as good as random would be guessed wrong, and the places of those that are picked
+  // come from memory together.
+  std::array<uint32_t, kRowsToPick> picked;
   // Backwards, so that the rows of a key end up in ascending order.
-  for (uint32_t row = num_rows_; row-- > 0;) {
-    const uint64_t at = keys_.word(row) - least_;
-    if (at - begin >= span || keys_.is_missing(row)) continue;
-    if (dense_[at] != kNoRow) parts_[number].has_repeats = true;
-    next_[row] = dense_[at];
-    dense_[at] = row;
+  for (uint32_t end = num_rows_; end > 0;) {
+    const uint32_t first = end - std::min<uint32_t>(end, kRowsToPick);
+    size_t count = 0;
+    for (uint32_t row = end; row-- > first;) {
+      picked[count] = row;
+      count += static_cast<size_t>(keys_.word(row) - least_ - begin < span);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      // Of a missing key the word is any: it may lie beyond the end.
+      const uint64_t at = keys_.word(picked[i]) - least_;
+      if (at < dense_.size()) __builtin_prefetch(&dense_[at], 1);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t row = picked[i];
+      if (keys_.is_missing(row)) continue;
+      const uint64_t at = keys_.word(row) - least_;
+      if (dense_[at] != kNoRow) parts_[number].has_repeats = true;
+      next_[row] = dense_[at];
+      dense_[at] = row;
+    }
+    end = first;
   }
 }
 
@@ -173,12 +199,6 @@ bool JoinTable::has_repeats() const {
   return repeats_missing_ || std::any_of(parts_.begin(), parts_.end(), repeats);
 }
 
-int64_t JoinTable::num_bytes() const {
-  size_t slots = 0;
-  for (const Part& part : parts_) slots += part.slots.capacity();
-  return keys_.num_bytes() +
-         static_cast<int64_t>(slots * sizeof(Slot) +
-                              (next_.capacity() + dense_.capacity()) * sizeof(uint32_t));
-}
+int64_t JoinTable::num_bytes() const { return keys_.num_bytes(); }
 
 }  // namespace xshards::ops

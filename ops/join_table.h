@@ -11,6 +11,7 @@
 #include <arrow/result.h>
 
 #include "ops/join_keys.h"
+#include "ops/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -58,12 +59,13 @@ class JoinTable {
   };
   /// Open addressing; a power of two, at most half full.
   struct Part {
-    std::vector<Slot> slots = std::vector<Slot>(1);
+    ScratchVector<Slot> slots = ScratchVector<Slot>(1, Slot{});
     uint64_t mask = 0;
     bool has_repeats = false;
   };
 
-  JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind);
+  JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind,
+            arrow::MemoryPool* pool);
   size_t PartOf(uint64_t hash) const {
     return num_parts_ == 1 ? 0 : hash >> (64 - kPartBits);
   }
@@ -82,12 +84,12 @@ class JoinTable {
   const uint32_t num_rows_;
   const size_t num_parts_;
   std::array<Part, kMaxParts> parts_;
-  std::vector<uint32_t> next_;  // row of the same key
+  ScratchVector<uint32_t> next_;  // row of the same key
   uint32_t first_missing_ = kNoRow;
   bool repeats_missing_ = false;
   // The first row of each number from `least_` on, in place of slots; empty if the
   // numbers do not lie close together.
-  std::vector<uint32_t> dense_;
+  ScratchVector<uint32_t> dense_;
   uint64_t least_ = 0;
 };
 

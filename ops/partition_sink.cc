@@ -11,6 +11,7 @@
 #include "ops/hash_partition.h"
 #include "ops/range_partition.h"
 #include "ops/scatter.h"
+#include "ops/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -149,12 +150,15 @@ class KeyRouter final : public Router {
 
   arrow::Status Flush() {
     if (pending_.empty()) return arrow::Status::OK();
-    destinations_.clear();
+    int64_t num_rows = 0;
+    for (const auto& batch : pending_) num_rows += batch->num_rows();
+    ScratchVector<int32_t> destinations(static_cast<size_t>(num_rows));
+    int32_t* of_batch = destinations.data();
     for (const auto& batch : pending_) {
-      ARROW_ASSIGN_OR_RAISE(auto of_batch, Destinations(*batch));
-      destinations_.insert(destinations_.end(), of_batch.begin(), of_batch.end());
+      ARROW_RETURN_NOT_OK(FindDestinations(*batch, of_batch));
+      of_batch += batch->num_rows();
     }
-    ARROW_ASSIGN_OR_RAISE(auto pieces, Scatter(pending_, destinations_,
+    ARROW_ASSIGN_OR_RAISE(auto pieces, Scatter(pending_, destinations,
                                                spec_.num_partitions, context_.pool));
     pending_.clear();
     pending_bytes_ = 0;
@@ -164,12 +168,16 @@ class KeyRouter final : public Router {
     return arrow::Status::OK();
   }
 
-  arrow::Result<std::vector<int32_t>> Destinations(const arrow::RecordBatch& batch) {
+  arrow::Status FindDestinations(const arrow::RecordBatch& batch, int32_t* destinations) {
     if (spec_.mode == ExchangeMode::kHash) {
-      return HashDestinations(batch, spec_.keys, spec_.num_partitions, context_.pool);
+      return FindHashDestinations(batch, spec_.keys, spec_.num_partitions, destinations,
+                                  context_.pool);
     }
-    return RangeDestinations(batch, spec_.sort_keys, spec_.nulls_first, *spec_.boundaries,
-                             context_.pool);
+    ARROW_ASSIGN_OR_RAISE(auto found,
+                          RangeDestinations(batch, spec_.sort_keys, spec_.nulls_first,
+                                            *spec_.boundaries, context_.pool));
+    std::copy(found.begin(), found.end(), destinations);
+    return arrow::Status::OK();
   }
 
   const SinkSpec& spec_;
@@ -178,7 +186,6 @@ class KeyRouter final : public Router {
   const int64_t flush_bytes_;
   arrow::RecordBatchVector pending_;
   int64_t pending_bytes_ = 0;
-  std::vector<int32_t> destinations_;  // of the rows of pending_
 };
 
 arrow::Status Validate(const SinkSpec& spec) {

@@ -117,9 +117,10 @@ class KeyStream final : public SampleStream {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
     ARROW_ASSIGN_OR_RAISE(const auto batch, NextRows());
     if (batch == nullptr) return nullptr;
-    ARROW_ASSIGN_OR_RAISE(auto keys, Keys(*batch));
-    return arrow::RecordBatch::Make(schema_, batch->num_rows(),
-                                    {ToArray(std::move(keys))});
+    ARROW_ASSIGN_OR_RAISE(const auto keys, Keys(*batch));
+    ARROW_ASSIGN_OR_RAISE(auto array, CopyToArray(keys, context_.pool));
+    ARROW_RETURN_NOT_OK(MakeRoom(context_));
+    return arrow::RecordBatch::Make(schema_, batch->num_rows(), {std::move(array)});
   }
 
  protected:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/scatter_column.h"
+#include "ops/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -21,10 +22,10 @@ std::vector<int64_t> Begins(std::span<const int32_t> destinations,
 }
 
 /// The output row of every input row; stable.
-std::vector<uint32_t> Positions(std::span<const int32_t> destinations,
-                                const std::vector<int64_t>& begins) {
+ScratchVector<uint32_t> Positions(std::span<const int32_t> destinations,
+                                  const std::vector<int64_t>& begins) {
   std::vector<uint32_t> next(begins.begin(), begins.end() - 1);
-  std::vector<uint32_t> positions(destinations.size());
+  ScratchVector<uint32_t> positions(destinations.size());
   for (size_t i = 0; i < destinations.size(); ++i) {
     positions[i] = next[static_cast<size_t>(destinations[i])]++;
   }
@@ -34,7 +35,7 @@ std::vector<uint32_t> Positions(std::span<const int32_t> destinations,
 }  // namespace
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
-    const arrow::RecordBatchVector& batches, const std::vector<uint32_t>& positions,
+    const arrow::RecordBatchVector& batches, std::span<const uint32_t> positions,
     arrow::MemoryPool* pool) {
   std::vector<ColumnScatter> columns;
   int64_t num_bytes = 0;

@@ -29,7 +29,7 @@ arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector
 /// Move row i, counted over batches of one schema, to row `positions[i]` of one copy;
 /// `positions` is a permutation. There is at least one batch.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
-    const arrow::RecordBatchVector& batches, const std::vector<uint32_t>& positions,
+    const arrow::RecordBatchVector& batches, std::span<const uint32_t> positions,
     arrow::MemoryPool* pool);
 
 }  // namespace xshards::ops

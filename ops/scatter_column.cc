@@ -151,7 +151,7 @@ int64_t ColumnScatter::CountBytes() const {
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> ColumnScatter::Run(
-    const std::vector<uint32_t>& positions, const std::shared_ptr<arrow::Buffer>& memory,
+    std::span<const uint32_t> positions, const std::shared_ptr<arrow::Buffer>& memory,
     int64_t begin, arrow::MemoryPool* pool) const {
   if (shape_ == Shape::kNested) return TakeRows(positions, pool);
   auto result = arrow::ArrayData::Make(pieces_[0]->type, num_rows_, null_count_);
@@ -184,8 +184,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ColumnScatter::Run(
   return arrow::MakeArray(result);
 }
 
-void ColumnScatter::MoveValidity(const std::vector<uint32_t>& positions,
-                                 uint8_t* to) const {
+void ColumnScatter::MoveValidity(std::span<const uint32_t> positions, uint8_t* to) const {
   std::memset(to, 0xFF, static_cast<size_t>(validity_bytes_));
   const uint32_t* position = positions.data();
   for (const auto& piece : pieces_) {
@@ -197,7 +196,7 @@ void ColumnScatter::MoveValidity(const std::vector<uint32_t>& positions,
   }
 }
 
-void ColumnScatter::MoveBits(const std::vector<uint32_t>& positions, uint8_t* to) const {
+void ColumnScatter::MoveBits(std::span<const uint32_t> positions, uint8_t* to) const {
   std::memset(to, 0, static_cast<size_t>(values_bytes_));
   const uint32_t* position = positions.data();
   for (const auto& piece : pieces_) {
@@ -209,7 +208,7 @@ void ColumnScatter::MoveBits(const std::vector<uint32_t>& positions, uint8_t* to
 }
 
 template <typename Word>
-void ColumnScatter::MoveWords(const std::vector<uint32_t>& positions, uint8_t* to) const {
+void ColumnScatter::MoveWords(std::span<const uint32_t> positions, uint8_t* to) const {
   const uint32_t* position = positions.data();
   auto* words = reinterpret_cast<Word*>(to);
   for (const auto& piece : pieces_) {
@@ -220,7 +219,7 @@ void ColumnScatter::MoveWords(const std::vector<uint32_t>& positions, uint8_t* t
   }
 }
 
-void ColumnScatter::MoveFixed(const std::vector<uint32_t>& positions, uint8_t* to) const {
+void ColumnScatter::MoveFixed(std::span<const uint32_t> positions, uint8_t* to) const {
   switch (byte_width_) {
     case 1:
       return MoveWords<uint8_t>(positions, to);
@@ -248,7 +247,7 @@ void ColumnScatter::MoveFixed(const std::vector<uint32_t>& positions, uint8_t* t
 }
 
 template <typename Offset>
-void ColumnScatter::MoveBytes(const std::vector<uint32_t>& positions, uint8_t* offsets,
+void ColumnScatter::MoveBytes(std::span<const uint32_t> positions, uint8_t* offsets,
                               uint8_t* data) const {
   auto* ends = reinterpret_cast<Offset*>(offsets) + 1;
   ends[-1] = 0;
@@ -276,7 +275,7 @@ void ColumnScatter::MoveBytes(const std::vector<uint32_t>& positions, uint8_t* o
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> ColumnScatter::TakeRows(
-    const std::vector<uint32_t>& positions, arrow::MemoryPool* pool) const {
+    std::span<const uint32_t> positions, arrow::MemoryPool* pool) const {
   arrow::ArrayVector arrays;
   for (const auto& piece : pieces_) arrays.push_back(arrow::MakeArray(piece));
   auto whole = arrays[0];

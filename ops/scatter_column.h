@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <arrow/array.h>
@@ -26,26 +27,25 @@ class ColumnScatter {
   /// permutation. The array lies in `memory` from byte `begin` on, where num_bytes() are
   /// free; nested columns take theirs from the pool.
   arrow::Result<std::shared_ptr<arrow::Array>> Run(
-      const std::vector<uint32_t>& positions,
-      const std::shared_ptr<arrow::Buffer>& memory, int64_t begin,
-      arrow::MemoryPool* pool) const;
+      std::span<const uint32_t> positions, const std::shared_ptr<arrow::Buffer>& memory,
+      int64_t begin, arrow::MemoryPool* pool) const;
 
  private:
   enum class Shape : uint8_t { kNull, kBits, kFixed, kBytes32, kBytes64, kNested };
 
   Shape FindShape();
-  void MoveValidity(const std::vector<uint32_t>& positions, uint8_t* to) const;
-  void MoveBits(const std::vector<uint32_t>& positions, uint8_t* to) const;
-  void MoveFixed(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  void MoveValidity(std::span<const uint32_t> positions, uint8_t* to) const;
+  void MoveBits(std::span<const uint32_t> positions, uint8_t* to) const;
+  void MoveFixed(std::span<const uint32_t> positions, uint8_t* to) const;
   template <typename Word>
-  void MoveWords(const std::vector<uint32_t>& positions, uint8_t* to) const;
+  void MoveWords(std::span<const uint32_t> positions, uint8_t* to) const;
   template <typename Offset>
-  void MoveBytes(const std::vector<uint32_t>& positions, uint8_t* offsets,
+  void MoveBytes(std::span<const uint32_t> positions, uint8_t* offsets,
                  uint8_t* data) const;
   template <typename Offset>
   int64_t CountBytes() const;
   arrow::Result<std::shared_ptr<arrow::Array>> TakeRows(
-      const std::vector<uint32_t>& positions, arrow::MemoryPool* pool) const;
+      std::span<const uint32_t> positions, arrow::MemoryPool* pool) const;
 
   const arrow::ArrayDataVector pieces_;
   int64_t num_rows_ = 0;

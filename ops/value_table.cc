@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include <arrow/array/util.h>
+
 #include "ops/gather.h"
 #include "ops/hash.h"
 #include "ops/key_values.h"
@@ -15,9 +17,11 @@ namespace xshards::ops {
 namespace {
 
 constexpr int kInitialBits = 10;
+constexpr size_t kSmallSlots = size_t{1} << 15;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
 constexpr size_t kPrefetchDistance = 16;
-constexpr int64_t kBlockRows = 1024;
+// With what is known of each, these fit a core's first cache.
+constexpr int64_t kBlockRows = 512;
 // Beside the tags of KeyTag, which end far below: bytes that fit a word, with their
 // number in its highest byte.
 constexpr uint32_t kShortBytes = 0x100;
@@ -42,52 +46,23 @@ uint64_t HashOf(uint64_t word, uint32_t tag) {
          0xA0761D6478BD642F;
 }
 
-/// The first row of each value of a dictionary that appears; null is one of them.
-class FirstAppearances {
- public:
-  explicit FirstAppearances(const arrow::DictionaryArray& values)
-      : places_(static_cast<size_t>(values.dictionary()->length()) + 1, kNowhere) {
+/// Call visit(row, place) for every row: the place of its value in the dictionary, or
+/// past its end where it is null.
+template <typename Visit>
+void ForEachPlace(const arrow::DictionaryArray& values, Visit&& visit) {
+  const auto& indices = *values.indices();
+  if (indices.type_id() == arrow::Type::INT32 && indices.null_count() == 0) {
+    const int32_t* places = static_cast<const arrow::Int32Array&>(indices).raw_values();
     for (int64_t row = 0; row < values.length(); ++row) {
-      uint32_t& place = places_[PlaceOf(values, row)];
-      if (place != kNowhere) continue;
-      place = static_cast<uint32_t>(rows_.size());
-      rows_.push_back(row);
+      visit(row, static_cast<size_t>(places[row]));
     }
+    return;
   }
-
-  int64_t row(int64_t value) const { return rows_[static_cast<size_t>(value)]; }
-
-  /// The values, in the order of their first rows, as keys.
-  arrow::Result<std::shared_ptr<arrow::Array>> Values(
-      const arrow::DictionaryArray& values, arrow::MemoryPool* pool) const {
-    std::vector<int64_t> indices;
-    for (int64_t row : rows_) {
-      indices.push_back(values.IsNull(row) ? -1 : values.GetValueIndex(row));
-    }
-    ARROW_ASSIGN_OR_RAISE(auto taken, RowsOrNull(std::move(indices), pool));
-    return Gather(values.dictionary(), taken, pool);
+  const int64_t end = values.dictionary()->length();
+  for (int64_t row = 0; row < values.length(); ++row) {
+    visit(row, static_cast<size_t>(values.IsNull(row) ? end : values.GetValueIndex(row)));
   }
-
-  /// Give every row what its value has.
-  void Spread(const arrow::DictionaryArray& values, const std::vector<uint32_t>& of_value,
-              std::vector<uint32_t>* of_row) const {
-    of_row->resize(static_cast<size_t>(values.length()));
-    for (int64_t row = 0; row < values.length(); ++row) {
-      (*of_row)[static_cast<size_t>(row)] = of_value[places_[PlaceOf(values, row)]];
-    }
-  }
-
- private:
-  static constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
-
-  static size_t PlaceOf(const arrow::DictionaryArray& values, int64_t row) {
-    return static_cast<size_t>(values.IsNull(row) ? values.dictionary()->length()
-                                                  : values.GetValueIndex(row));
-  }
-
-  std::vector<uint32_t> places_;  // in rows_, by index; of null at the end
-  std::vector<int64_t> rows_;
-};
+}
 
 /// The end of the bytes of an array: reading up to there is safe.
 const char* EndOfBytes(const arrow::Array& values) {
@@ -128,7 +103,7 @@ struct ValueTable::Block {
     for (size_t i = 0; i < size; ++i) hashes[i] = HashOf(words[i], tags[i]);
   }
 
-  void FillPairs(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right,
+  void FillPairs(std::span<const uint32_t> left, std::span<const uint32_t> right,
                  int64_t begin) {
     size = static_cast<size_t>(std::min(kBlockRows, std::ssize(left) - begin));
     const uint32_t* high = left.data() + begin;
@@ -164,7 +139,8 @@ bool ValueTable::IsLong(uint32_t id, std::string_view bytes) const {
          std::memcmp(long_bytes_.data() + value.begin, bytes.data(), bytes.size()) == 0;
 }
 
-size_t ValueTable::Probe(const Block& block, size_t i) const {
+[[gnu::always_inline]] inline size_t ValueTable::Probe(const Block& block,
+                                                       size_t i) const {
   const uint64_t word = block.words[i];
   const uint32_t tag = block.tags[i];
   const size_t mask = slots_.size() - 1;
@@ -214,9 +190,11 @@ void ValueTable::FindBlock(const Block& block, uint32_t* ids) const {
 }
 
 void ValueTable::Grow() {
-  std::vector<Slot> grown(slots_.size() * 2, Slot{0, 0, kNoValue});
+  // While it is small, faster than it fills: what moves once is not moved again.
+  const int bits = slots_.size() < kSmallSlots ? 2 : 1;
+  ScratchVector<Slot> grown(slots_.size() << bits, Slot{0, 0, kNoValue});
   const size_t mask = grown.size() - 1;
-  --shift_;
+  shift_ -= bits;
   for (const Slot& slot : slots_) {
     if (slot.id == kNoValue) continue;
     size_t at = HashOf(slot.word, slot.tag) >> shift_;
@@ -229,30 +207,59 @@ void ValueTable::Grow() {
 arrow::Status ValueTable::Insert(const arrow::Array& values, std::vector<uint32_t>* ids,
                                  std::vector<int64_t>* new_rows,
                                  arrow::MemoryPool* pool) {
+  ids->resize(static_cast<size_t>(values.length()));
+  return Insert(values, ids->data(), new_rows, pool);
+}
+
+arrow::Status ValueTable::Insert(const arrow::Array& values, uint32_t* ids,
+                                 std::vector<int64_t>* new_rows,
+                                 arrow::MemoryPool* pool) {
   if (values.type_id() == arrow::Type::DICTIONARY) {
     return InsertDictionary(static_cast<const arrow::DictionaryArray&>(values), ids,
                             new_rows, pool);
   }
-  ids->resize(static_cast<size_t>(values.length()));
   Block block;
   for (int64_t row = 0; row < values.length(); row += kBlockRows) {
     block.Fill(*values.Slice(row, kBlockRows));
-    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids->data() + row, new_rows));
+    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids + row, new_rows));
   }
   return arrow::Status::OK();
 }
 
 arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
-                                           std::vector<uint32_t>* ids,
-                                           std::vector<int64_t>* new_rows,
+                                           uint32_t* ids, std::vector<int64_t>* new_rows,
                                            arrow::MemoryPool* pool) {
-  const FirstAppearances first(values);
-  ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(values, pool));
-  std::vector<uint32_t> distinct_ids;
-  std::vector<int64_t> new_values;
-  ARROW_RETURN_NOT_OK(Insert(*distinct, &distinct_ids, &new_values, pool));
-  for (int64_t value : new_values) new_rows->push_back(first.row(value));
-  first.Spread(values, distinct_ids, ids);
+  const auto& dictionary = values.dictionary();
+  if (values.data()->dictionary != dictionary_) {
+    dictionary_ = values.data()->dictionary;
+    dictionary_ids_.assign(static_cast<size_t>(dictionary->length()) + 1, kNoValue);
+  }
+  // What was not looked up before, each value once.
+  std::vector<int64_t> places;
+  std::vector<int64_t> rows;
+  ForEachPlace(values, [&](int64_t row, size_t place) {
+    if (dictionary_ids_[place] != kNoValue) return;
+    dictionary_ids_[place] = 0;
+    places.push_back(static_cast<int64_t>(place));
+    rows.push_back(row);
+  });
+  if (!places.empty()) {
+    auto taken = places;
+    std::replace(taken.begin(), taken.end(), dictionary->length(), int64_t{-1});
+    ARROW_ASSIGN_OR_RAISE(auto indices, RowsOrNull(std::move(taken), pool));
+    ARROW_ASSIGN_OR_RAISE(auto distinct, Gather(dictionary, indices, pool));
+    std::vector<uint32_t> distinct_ids;
+    std::vector<int64_t> new_values;
+    ARROW_RETURN_NOT_OK(Insert(*distinct, &distinct_ids, &new_values, pool));
+    for (size_t i = 0; i < places.size(); ++i) {
+      dictionary_ids_[static_cast<size_t>(places[i])] = distinct_ids[i];
+    }
+    for (int64_t value : new_values) {
+      new_rows->push_back(rows[static_cast<size_t>(value)]);
+    }
+  }
+  ForEachPlace(values,
+               [&](int64_t row, size_t place) { ids[row] = dictionary_ids_[place]; });
   return arrow::Status::OK();
 }
 
@@ -260,11 +267,16 @@ arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>
                                arrow::MemoryPool* pool) const {
   if (values.type_id() == arrow::Type::DICTIONARY) {
     const auto& encoded = static_cast<const arrow::DictionaryArray&>(values);
-    const FirstAppearances first(encoded);
-    ARROW_ASSIGN_OR_RAISE(auto distinct, first.Values(encoded, pool));
-    std::vector<uint32_t> distinct_ids;
-    ARROW_RETURN_NOT_OK(Find(*distinct, &distinct_ids, pool));
-    first.Spread(encoded, distinct_ids, ids);
+    std::vector<uint32_t> ids_of_values;
+    ARROW_RETURN_NOT_OK(Find(*encoded.dictionary(), &ids_of_values, pool));
+    ARROW_ASSIGN_OR_RAISE(auto null, arrow::MakeArrayOfNull(arrow::null(), 1, pool));
+    std::vector<uint32_t> id_of_null;
+    ARROW_RETURN_NOT_OK(Find(*null, &id_of_null, pool));
+    ids_of_values.push_back(id_of_null[0]);
+    ids->resize(static_cast<size_t>(values.length()));
+    ForEachPlace(encoded, [&](int64_t row, size_t place) {
+      (*ids)[static_cast<size_t>(row)] = ids_of_values[place];
+    });
     return arrow::Status::OK();
   }
   ids->resize(static_cast<size_t>(values.length()));
@@ -276,21 +288,27 @@ arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>
   return arrow::Status::OK();
 }
 
-arrow::Status ValueTable::InsertPairs(const std::vector<uint32_t>& left,
-                                      const std::vector<uint32_t>& right,
+arrow::Status ValueTable::InsertPairs(std::span<const uint32_t> left,
+                                      std::span<const uint32_t> right,
                                       std::vector<uint32_t>* ids,
                                       std::vector<int64_t>* new_rows) {
   ids->resize(left.size());
+  return InsertPairs(left, right, ids->data(), new_rows);
+}
+
+arrow::Status ValueTable::InsertPairs(std::span<const uint32_t> left,
+                                      std::span<const uint32_t> right, uint32_t* ids,
+                                      std::vector<int64_t>* new_rows) {
   Block block;
   for (int64_t row = 0; row < std::ssize(left); row += kBlockRows) {
     block.FillPairs(left, right, row);
-    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids->data() + row, new_rows));
+    ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids + row, new_rows));
   }
   return arrow::Status::OK();
 }
 
-void ValueTable::FindPairs(const std::vector<uint32_t>& left,
-                           const std::vector<uint32_t>& right,
+void ValueTable::FindPairs(std::span<const uint32_t> left,
+                           std::span<const uint32_t> right,
                            std::vector<uint32_t>* ids) const {
   ids->resize(left.size());
   Block block;
@@ -302,9 +320,9 @@ void ValueTable::FindPairs(const std::vector<uint32_t>& left,
 }
 
 int64_t ValueTable::num_bytes() const {
-  return static_cast<int64_t>(slots_.capacity() * sizeof(Slot) +
-                              long_values_.capacity() * sizeof(LongValue) +
-                              long_bytes_.capacity());
+  return static_cast<int64_t>(
+      slots_.capacity() * sizeof(Slot) + long_values_.capacity() * sizeof(LongValue) +
+      dictionary_ids_.capacity() * sizeof(uint32_t) + long_bytes_.capacity());
 }
 
 }  // namespace xshards::ops

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,8 @@
 #include <arrow/array.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
+
+#include "ops/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -29,15 +33,21 @@ class ValueTable {
   /// (see KeyColumn) or a dictionary of one. CapacityError past 2^32 - 1 values.
   arrow::Status Insert(const arrow::Array& values, std::vector<uint32_t>* ids,
                        std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
-  /// The same for a value made of two numbers.
-  arrow::Status InsertPairs(const std::vector<uint32_t>& left,
-                            const std::vector<uint32_t>& right,
-                            std::vector<uint32_t>* ids, std::vector<int64_t>* new_rows);
+  /// The same, with the numbers in memory for as many.
+  arrow::Status Insert(const arrow::Array& values, uint32_t* ids,
+                       std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
+  /// Insert for a value made of two numbers.
+  arrow::Status InsertPairs(std::span<const uint32_t> left,
+                            std::span<const uint32_t> right, std::vector<uint32_t>* ids,
+                            std::vector<int64_t>* new_rows);
+  arrow::Status InsertPairs(std::span<const uint32_t> left,
+                            std::span<const uint32_t> right, uint32_t* ids,
+                            std::vector<int64_t>* new_rows);
   /// Give every row the number of its value, or kNoValue.
   arrow::Status Find(const arrow::Array& values, std::vector<uint32_t>* ids,
                      arrow::MemoryPool* pool) const;
   /// The same for pairs; kNoValue where either is kNoValue.
-  void FindPairs(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right,
+  void FindPairs(std::span<const uint32_t> left, std::span<const uint32_t> right,
                  std::vector<uint32_t>* ids) const;
 
   uint32_t size() const { return size_; }
@@ -66,16 +76,19 @@ class ValueTable {
   arrow::Status InsertBlock(const Block& block, int64_t first_row, uint32_t* ids,
                             std::vector<int64_t>* new_rows);
   void FindBlock(const Block& block, uint32_t* ids) const;
-  arrow::Status InsertDictionary(const arrow::DictionaryArray& values,
-                                 std::vector<uint32_t>* ids,
+  arrow::Status InsertDictionary(const arrow::DictionaryArray& values, uint32_t* ids,
                                  std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
   void Grow();
 
-  std::vector<Slot> slots_;  // a power of two, at most two thirds full
-  int shift_;                // of a hash, to the slot where probing begins
+  ScratchVector<Slot> slots_;  // a power of two, at most two thirds full
+  int shift_;                  // of a hash, to the slot where probing begins
   uint32_t size_ = 0;
   std::vector<LongValue> long_values_;  // by number, as far as there are long ones
   std::string long_bytes_;
+  // The dictionary that came last, as often the next array has it too, and the numbers
+  // of its values as far as they were asked for; that of null at the end.
+  std::shared_ptr<arrow::ArrayData> dictionary_;
+  std::vector<uint32_t> dictionary_ids_;
 };
 
 }  // namespace xshards::ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -23,7 +24,20 @@ std::shared_ptr<arrow::Array> ToArray(std::vector<T> values) {
                                      arrow::Buffer::FromVector(std::move(values)));
 }
 
-/// The same, with nulls where `is_null(i)`.
+/// A copy in memory of the pool, which counts it: for what is kept for long.
+template <typename T>
+arrow::Result<std::shared_ptr<arrow::Array>> CopyToArray(const std::vector<T>& values,
+                                                         arrow::MemoryPool* pool) {
+  using ArrayType = typename arrow::CTypeTraits<T>::ArrayType;
+  ARROW_ASSIGN_OR_RAISE(
+      std::shared_ptr<arrow::Buffer> buffer,
+      arrow::AllocateBuffer(static_cast<int64_t>(values.size() * sizeof(T)), pool));
+  std::copy(values.begin(), values.end(), buffer->mutable_data_as<T>());
+  return std::make_shared<ArrayType>(static_cast<int64_t>(values.size()),
+                                     std::move(buffer));
+}
+
+/// ToArray with nulls where `is_null(i)`.
 template <typename T, typename IsNull>
 arrow::Result<std::shared_ptr<arrow::Array>> ToArray(std::vector<T> values,
                                                      IsNull&& is_null,

@@ -34,8 +34,7 @@ std::string AggregateNote(const PlanNode& plan) {
   }
   if (IsMadeByPosition(node, *plan.inputs[0])) {
     return "distinct rows by position: keys and positions go by the hash of the keys, "
-           "each "
-           "partition then keeps its own rows; gathered, as rows stay in order";
+           "each partition then keeps its own rows";
   }
   const std::string two_phases =
       "two-phase aggregation: each partition groups its own rows first, so that only its "

@@ -2,6 +2,7 @@
 #include "xshards/distinct_rows.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -52,37 +53,47 @@ int64_t NumRows(const PlanNode& tree) {
   return leaf->as<LiteralNode>().partitions[0].num_rows();
 }
 
+int64_t NumRows(const std::vector<Plan>& trees) {
+  int64_t rows = 0;
+  for (const Plan& tree : trees) rows += NumRows(*tree);
+  return rows;
+}
+
 /// Which rows of each partition to keep.
 class KeptRows {
  public:
-  static arrow::Result<KeptRows> Make(const std::vector<Plan>& trees,
+  /// All of them, or none yet.
+  static arrow::Result<KeptRows> Make(const std::vector<Plan>& trees, bool all,
                                       arrow::MemoryPool* pool) {
     KeptRows rows;
+    rows.all_ = all;
     for (const Plan& tree : trees) {
       rows.lengths_.push_back(NumRows(*tree));
       ARROW_ASSIGN_OR_RAISE(auto bits,
                             arrow::AllocateEmptyBitmap(rows.lengths_.back(), pool));
+      if (all) std::memset(bits->mutable_data(), 0xFF, static_cast<size_t>(bits->size()));
       rows.bits_.push_back(std::move(bits));
     }
-    rows.counts_.resize(trees.size());
+    rows.num_noted_.resize(trees.size());
     return rows;
   }
 
-  arrow::Status Add(const std::vector<Partition>& positions, arrow::MemoryPool* pool) {
+  /// Drop rows if all were to be kept, else keep them. No row comes twice.
+  arrow::Status Note(const std::vector<Partition>& positions, arrow::MemoryPool* pool) {
     for (const auto& partition : positions) {
       ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
       while (true) {
         ARROW_ASSIGN_OR_RAISE(auto batch, stream->Next());
         if (batch == nullptr) break;
         const auto& values = static_cast<const arrow::Int64Array&>(*batch->column(0));
-        for (int64_t i = 0; i < values.length(); ++i) Add(values.Value(i));
+        for (int64_t i = 0; i < values.length(); ++i) Note(values.Value(i));
       }
     }
     return arrow::Status::OK();
   }
 
   bool has_all(size_t partition) const {
-    return counts_[partition] == lengths_[partition];
+    return num_noted_[partition] == (all_ ? 0 : lengths_[partition]);
   }
 
   /// One column of bools, a row each.
@@ -97,17 +108,35 @@ class KeptRows {
   }
 
  private:
-  void Add(int64_t position) {
+  void Note(int64_t position) {
     const auto partition = static_cast<size_t>(position >> kPositionRowBits);
     const int64_t row = position & (FirstPosition(1) - 1);
-    arrow::bit_util::SetBit(bits_[partition]->mutable_data(), row);
-    ++counts_[partition];
+    arrow::bit_util::SetBitTo(bits_[partition]->mutable_data(), row, !all_);
+    ++num_noted_[partition];
   }
 
+  bool all_ = false;
   std::vector<int64_t> lengths_;
-  std::vector<int64_t> counts_;
+  std::vector<int64_t> num_noted_;
   std::vector<std::shared_ptr<arrow::Buffer>> bits_;
 };
+
+const char* PositionFunction(const AggregateNode& aggregate) {
+  if (aggregate.single) return "single_position";
+  return aggregate.by_last ? "last_position" : "first_position";
+}
+
+/// Among how many the rows are divided by their keys. A table of numbers is to stay in a
+/// core's cache; keys of several columns bring what their values are with them, for which
+/// fewer are better.
+int32_t NumFinders(int64_t num_rows, size_t num_partitions, size_t num_keys) {
+  constexpr int64_t kMost = 1024;
+  constexpr int64_t kFewest = 8;
+  const int64_t rows_each = num_keys == 1 ? 1 << 15 : 1 << 19;
+  return static_cast<int32_t>(
+      std::max(std::min(num_rows / rows_each, kMost),
+               std::min(static_cast<int64_t>(num_partitions), kFewest)));
+}
 
 }  // namespace
 
@@ -122,7 +151,8 @@ bool KeepsRows(const AggregateNode& aggregate) {
 }
 
 bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
-  return KeepsRows(aggregate) && (!aggregate.aggregates.empty() || !ReadsFiles(input));
+  return KeepsRows(aggregate) &&
+         (aggregate.single || !aggregate.aggregates.empty() || !ReadsFiles(input));
 }
 
 arrow::Result<Executor::Trees> Executor::LowerDistinct(
@@ -138,37 +168,34 @@ arrow::Result<Executor::Trees> Executor::LowerDistinct(
 
   AggregateNode find;
   find.keys = aggregate.keys;
-  find.aggregates = {
-      {aggregate.by_last ? "last_position" : "first_position", "*", kPosition}};
-  ARROW_ASSIGN_OR_RAISE(find.schema, OutputSchema(*MakeNode(find, {trees[0]})));
+  find.aggregates = {{PositionFunction(aggregate), "*", kPosition}};
   find.phase = AggregatePhase::kPartial;
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
   sink.mode = ExchangeMode::kHash;
-  sink.num_partitions = static_cast<int32_t>(trees.size());
+  const int64_t num_rows = NumRows(trees);
+  sink.num_partitions = NumFinders(num_rows, trees.size(), find.keys.size());
   sink.keys = find.keys;
   ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), sink));
   find.phase = AggregatePhase::kFinal;
-  const ProjectNode positions{.names = {kPosition}, .expressions = {col(kPosition)}};
-  ARROW_ASSIGN_OR_RAISE(auto found,
-                        Publish(Wrap(positions, Wrap(find, finding)), Storage::kHeap));
+  find.schema = arrow::schema({arrow::field(kPosition, arrow::int64())});
+  // Where no partition could drop a row by itself, few will be dropped in all.
+  find.others = NumRows(finding) == num_rows;
+  ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(find, finding), Storage::kHeap));
   finding.clear();
   auto* pool = context_.memory_pool();
-  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, pool));
-  ARROW_RETURN_NOT_OK(kept.Add(found, pool));
+  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, find.others, pool));
+  ARROW_RETURN_NOT_OK(kept.Note(found, pool));
   found.clear();
 
-  const ProjectNode project = ToSchema(*input, *output);
   for (size_t i = 0; i < trees.size(); ++i) {
-    if (!kept.has_all(i)) {
-      trees[i] = MakeNode(FilterNode{col(kKept)},
-                          {MakeNode(ZipNode{}, {trees[i], kept.ToTree(i)})});
-    }
+    if (kept.has_all(i)) continue;
+    trees[i] = MakeNode(FilterNode{col(kKept)},
+                        {MakeNode(ZipNode{}, {trees[i], kept.ToTree(i)})});
   }
-  sink.mode = ExchangeMode::kGather;
-  sink.num_partitions = 1;
-  sink.keys.clear();
-  sink.storage = storage;
-  return Partitioned(Wrap(project, trees), sink);
+  // Now, so that what follows sees how many rows are left.
+  ARROW_ASSIGN_OR_RAISE(auto rows,
+                        Publish(Wrap(ToSchema(*input, *output), trees), storage));
+  return ToTrees(rows, output);
 }
 
 }  // namespace xshards

@@ -18,8 +18,8 @@ constexpr int64_t FirstPosition(int32_t partition) {
   return int64_t{partition} << kPositionRowBits;
 }
 
-/// True if an Aggregate gives rows of its input as they are, and in their order: distinct
-/// ones, the first or the last of each.
+/// True if an Aggregate gives rows of its input as they are, and in their order: the
+/// first or the last of each key, or those whose key no other row has.
 XSHARDS_EXPORT bool KeepsRows(const AggregateNode& aggregate);
 
 /// True if it does and is made by positions. Where all it gives are the keys, and reading

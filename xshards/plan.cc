@@ -90,6 +90,8 @@ std::string Line(const AggregateNode& node) {
   if (node.phase == AggregatePhase::kPartial) line += " (partial)";
   if (node.phase == AggregatePhase::kFinal) line += " (final)";
   if (!parts.empty()) line += " " + Join(parts);
+  if (node.single) line += " of single rows";
+  if (node.others) line += " of other rows";
   if (node.all_columns) return line + " distinct rows";
   return line + " by " + (node.keys.empty() ? "nothing" : Join(node.keys));
 }

@@ -120,7 +120,8 @@ enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 /// quantile(0.25), ...) over `column`, named `output`. count of column "*" counts rows;
 /// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
 /// last_row give what is there, first and last what is there and not missing;
-/// first_position and last_position of "*" give where it is (see distinct_rows.h).
+/// first_position, last_position and single_position of "*", alone, give where rows are
+/// (see distinct_rows.h).
 struct Aggregate {
   std::string function;
   std::string column;
@@ -140,6 +141,10 @@ struct AggregateNode {
   bool by_last = false;
   /// All columns of the input are keys; written out to `keys` before a fragment is made.
   bool all_columns = false;
+  /// Only groups of one row; for an ordered one that gives rows (see distinct_rows.h).
+  bool single = false;
+  /// kFinal, of positions: those of the rows that are not first, last or single.
+  bool others = false;
 };
 
 enum class JoinType : uint8_t {

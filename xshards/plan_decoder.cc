@@ -347,6 +347,8 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.ordered));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.by_last));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.all_columns));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.single));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.others));
   return node;
 }
 

@@ -246,6 +246,8 @@ arrow::Status PlanEncoder::PutNode(const AggregateNode& node) {
   bytes_.Put(node.ordered);
   bytes_.Put(node.by_last);
   bytes_.Put(node.all_columns);
+  bytes_.Put(node.single);
+  bytes_.Put(node.others);
   return arrow::Status::OK();
 }
 

@@ -9,6 +9,7 @@
 
 #include "xshards/common_type.h"
 #include "xshards/conform.h"
+#include "xshards/distinct_rows.h"
 #include "xshards/pandas_dtype.h"
 #include "xshards/plan.h"
 #include "xshards/quantile_function.h"
@@ -133,6 +134,7 @@ const std::set<std::string>& OtherAggregates() {
                                               "last_row",
                                               "first_position",
                                               "last_position",
+                                              "single_position",
                                               "collect_list",
                                               "collect_set",
                                               "approx_count_distinct"};
@@ -502,6 +504,7 @@ int NumPartitions(const PlanNode& plan) {
     }
     case NodeKind::kAggregate: {
       const auto& aggregate = plan.as<AggregateNode>();
+      if (IsMadeByPosition(aggregate, *plan.inputs[0])) break;
       if (aggregate.ordered || (aggregate.keys.empty() && !aggregate.all_columns)) {
         return 1;
       }

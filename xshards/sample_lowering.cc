@@ -32,37 +32,48 @@ arrow::Result<int64_t> NumDrawn(const SampleNode& node, int64_t num_rows) {
   return count;
 }
 
-/// The numbers of a column that fragments gave, partition by partition.
-template <typename ArrayType>
-arrow::Result<std::vector<typename ArrayType::value_type>> Gathered(
-    const std::vector<Partition>& partitions, arrow::MemoryPool* pool) {
-  std::vector<typename ArrayType::value_type> numbers;
+/// Call visit(row, number) for the column that fragments gave, partition by partition.
+template <typename ArrayType, typename Visit>
+arrow::Status ForEachNumber(const std::vector<Partition>& partitions,
+                            arrow::MemoryPool* pool, Visit&& visit) {
+  int64_t row = 0;
   for (const auto& partition : partitions) {
     ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
     while (true) {
       ARROW_ASSIGN_OR_RAISE(auto batch, stream->Next());
       if (batch == nullptr) break;
       const auto& array = static_cast<const ArrayType&>(*batch->column(0));
-      numbers.insert(numbers.end(), array.raw_values(),
-                     array.raw_values() + array.length());
+      for (int64_t i = 0; i < array.length(); ++i) visit(row++, array.Value(i));
     }
   }
-  return numbers;
+  return arrow::Status::OK();
 }
 
-/// The first row in the order of keys that is not among the `count` drawn.
-DrawOrder FirstNotDrawn(const std::vector<uint64_t>& keys, int64_t count) {
-  if (count >= static_cast<int64_t>(keys.size())) return kDrawAll;
-  auto ordered = keys;
-  const auto wanted = ordered.begin() + count;
-  std::nth_element(ordered.begin(), wanted, ordered.end());
-  const uint64_t key = *wanted;
-  int64_t left = count - std::count_if(keys.begin(), keys.end(),
-                                       [key](uint64_t other) { return other < key; });
-  for (size_t row = 0; row < keys.size(); ++row) {
-    if (keys[row] == key && left-- == 0) return {key, static_cast<int64_t>(row)};
+/// The first row in the order of keys that is not among the `count` drawn of more rows.
+/// Finds its key some bits at a time, so that keys need not be held: they may be on disk.
+arrow::Result<DrawOrder> FirstNotDrawn(const std::vector<Partition>& keys, int64_t count,
+                                       arrow::MemoryPool* pool) {
+  constexpr int kBits = 16;
+  constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  uint64_t known = 0;    // the highest bits of the key
+  int64_t left = count;  // rows before it among those whose keys begin so
+  for (int shift = 64 - kBits; shift >= 0; shift -= kBits) {
+    std::vector<int64_t> counts(kMask + 1);
+    ARROW_RETURN_NOT_OK(
+        ForEachNumber<arrow::UInt64Array>(keys, pool, [&](int64_t, uint64_t key) {
+          const uint64_t bits = key >> shift;
+          if (bits >> kBits == known) ++counts[bits & kMask];
+        }));
+    uint64_t next = 0;
+    while (left >= counts[next]) left -= counts[next++];
+    known = known << kBits | next;
   }
-  return kDrawAll;
+  DrawOrder found = kDrawAll;
+  ARROW_RETURN_NOT_OK(
+      ForEachNumber<arrow::UInt64Array>(keys, pool, [&](int64_t row, uint64_t key) {
+        if (key == known && left-- == 0) found = {key, row};
+      }));
+  return found;
 }
 
 arrow::Status CheckWeights(const SampleNode& node, int64_t num_weighted, int64_t count) {
@@ -115,18 +126,24 @@ arrow::Status Executor::WeighRows(const Trees& trees, std::vector<SampleNode>& n
   }
   ARROW_ASSIGN_OR_RAISE(const auto weighed, Publish(weighing, Storage::kHeap));
   const int64_t count = nodes[0].count;
+  auto* pool = context_.memory_pool();
   if (phase == SamplePhase::kGiveKeys) {
-    ARROW_ASSIGN_OR_RAISE(const auto keys,
-                          Gathered<arrow::UInt64Array>(weighed, context_.memory_pool()));
-    const auto weightless = std::count(keys.begin(), keys.end(), kDrawAll.key);
-    ARROW_RETURN_NOT_OK(
-        CheckWeights(nodes[0], static_cast<int64_t>(keys.size()) - weightless, count));
-    const auto bound = FirstNotDrawn(keys, count);
+    const int64_t num_rows = nodes[0].num_rows;
+    int64_t num_weighted = 0;
+    ARROW_RETURN_NOT_OK(ForEachNumber<arrow::UInt64Array>(
+        weighed, pool,
+        [&](int64_t, uint64_t key) { num_weighted += key != kDrawAll.key; }));
+    ARROW_RETURN_NOT_OK(CheckWeights(nodes[0], num_weighted, count));
+    DrawOrder bound = kDrawAll;
+    if (count < num_rows) {
+      ARROW_ASSIGN_OR_RAISE(bound, FirstNotDrawn(weighed, count, pool));
+    }
     for (auto& node : nodes) node.bound = bound;
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(const auto sums,
-                        Gathered<arrow::DoubleArray>(weighed, context_.memory_pool()));
+  std::vector<double> sums;
+  ARROW_RETURN_NOT_OK(ForEachNumber<arrow::DoubleArray>(
+      weighed, pool, [&](int64_t, double sum) { sums.push_back(sum); }));
   double total = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].weight_begin = total;

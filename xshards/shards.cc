@@ -9,6 +9,31 @@
 
 namespace xshards {
 
+namespace {
+
+/// The type at which two columns of decimals of different scales can be compared, as
+/// decimals are equal by their digits; nullptr where there is nothing to do.
+std::shared_ptr<arrow::DataType> CommonDecimal(
+    const std::shared_ptr<arrow::Field>& left,
+    const std::shared_ptr<arrow::Field>& right) {
+  if (left == nullptr || right == nullptr || left->type()->Equals(right->type()) ||
+      !arrow::is_decimal(left->type()->id()) || !arrow::is_decimal(right->type()->id())) {
+    return nullptr;
+  }
+  const auto& one = static_cast<const arrow::DecimalType&>(*left->type());
+  const auto& other = static_cast<const arrow::DecimalType&>(*right->type());
+  const int32_t scale = std::max(one.scale(), other.scale());
+  const int32_t whole =
+      std::max(one.precision() - one.scale(), other.precision() - other.scale());
+  const int32_t precision = std::min(whole + scale, arrow::Decimal256Type::kMaxPrecision);
+  if (precision <= arrow::Decimal128Type::kMaxPrecision) {
+    return arrow::decimal128(precision, scale);
+  }
+  return arrow::decimal256(precision, scale);
+}
+
+}  // namespace
+
 XShards::XShards(std::shared_ptr<Context> context, Plan plan)
     : context_(std::move(context)), plan_(std::move(plan)) {}
 
@@ -183,7 +208,21 @@ XShards XShards::GroupBy(std::vector<std::string> keys,
 }
 
 XShards XShards::Join(const XShards& right, JoinNode join) const {
-  return With(std::move(join), right);
+  const auto own = known_schema().ValueOr(nullptr);
+  const auto other = right.known_schema().ValueOr(nullptr);
+  XShards left_side = *this;
+  XShards right_side = right;
+  const size_t num_keys = std::min(join.left_keys.size(), join.right_keys.size());
+  for (size_t i = 0; i < num_keys && own != nullptr && other != nullptr; ++i) {
+    const auto& left_key = join.left_keys[i];
+    const auto& right_key = join.right_keys[i];
+    const auto type =
+        CommonDecimal(own->GetFieldByName(left_key), other->GetFieldByName(right_key));
+    if (type == nullptr) continue;
+    left_side = left_side.WithColumn(left_key, col(left_key).Cast(type));
+    right_side = right_side.WithColumn(right_key, col(right_key).Cast(type));
+  }
+  return left_side.With(std::move(join), right_side);
 }
 
 XShards XShards::Sort(std::vector<SortKey> keys, bool nulls_first) const {
@@ -253,10 +292,8 @@ arrow::Result<XShards> XShards::DropDuplicates(std::vector<std::string> columns,
         std::find(node.keys.begin(), node.keys.end(), name) != node.keys.end();
     if (!is_key) node.aggregates.push_back({pick, name, name});
   }
-  if (keep != Keep::kNone) return With(std::move(node)).Select(names);
-  const std::string count = "__count";
-  node.aggregates.push_back({"count", "*", count});
-  return With(std::move(node)).Filter(col(count) == lit(1)).Select(names);
+  node.single = keep == Keep::kNone;
+  return With(std::move(node)).Select(names);
 }
 
 XShards XShards::Cache() const {

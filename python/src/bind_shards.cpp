@@ -194,10 +194,12 @@ void BindActions(py::class_<XShards>& shards) {
            })
       .def("unique",
            [](const XShards& self, const py::object& on_progress) {
-             const auto values = RunAction(
-                 *self.context(), on_progress,
-                 [&](const arrow::StopToken& stop) { return self.Unique(stop); });
-             return Anchor(self.context(), values);
+             // In pieces: what pandas gets is a copy anyway, one is enough.
+             const auto table =
+                 RunAction(*self.context(), on_progress, [&](const arrow::StopToken& stop) {
+                   return self.Distinct().ToTable(stop);
+                 });
+             return Anchor(self.context(), table);
            })
       .def("write", [](const XShards& self, const std::string& directory,
                        const std::string& format,

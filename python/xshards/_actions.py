@@ -176,7 +176,7 @@ class Actions(WideOps):
             )
             raise XShardsTypeError(msg)
         info = self._known_info(schema)
-        values = plain._run(plain._core.unique)
+        values = plain._run(plain._core.unique).column(0)
         field = schema.field(0).with_type(values.type)
         frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]

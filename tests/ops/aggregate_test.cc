@@ -396,6 +396,18 @@ TEST_F(SpilledGroupsTest, AreTheSame) {
   ExpectSameInLittleMemory({.keys = {"t", "k"}, .aggregates = {{"max", "v", "max"}}});
 }
 
+TEST_F(SpilledGroupsTest, AreTheSameWhereTheyHoldTheirValues) {
+  ExpectSameInLittleMemory({.keys = {"k"},
+                            .aggregates = {{"collect_list", "v", "all"},
+                                           {"collect_set", "v", "set"},
+                                           {"median", "v", "median"},
+                                           {"sum_distinct", "v", "sum"},
+                                           {"nunique", "v", "different"},
+                                           {"mean", "v", "mean"}}});
+  ExpectSameInLittleMemory(
+      {.keys = {"t", "k"}, .aggregates = {{"collect_list", "t", "texts"}}});
+}
+
 TEST_F(SpilledGroupsTest, KeepTheirOrder) {
   ExpectSameInLittleMemory({.keys = {"k"}, .ordered = true});
   ExpectSameInLittleMemory(

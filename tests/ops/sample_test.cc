@@ -3,6 +3,7 @@
 
 #include "tests/ops/operator_fixture.h"
 #include "tests/support/test_data.h"
+#include "xshards/row_draw.h"
 #include "xshards/shards.h"
 
 namespace xshards::ops {
@@ -50,6 +51,29 @@ TEST_F(Sample, FollowsFromTheSeedWhateverThePartitions) {
       other.seed = 5;
       EXPECT_NE(Ids(Rows(100, 2).Sample(other)), expected);
     }
+  }
+}
+
+TEST_F(Sample, ByWeightDrawsTheRowsOfTheSmallestKeys) {
+  constexpr int64_t kRows = 70000;
+  constexpr uint64_t kSeed = 11;
+  // Weights of few values, so that the keys of rows without any are all equal.
+  const auto rows = Rows(kRows, 7).WithColumn("w", col("id") >= lit(int64_t{50000}));
+  const auto weighted = rows.WithColumn(
+      "w", Expression::Call("choose", {col("w"), lit(int64_t{3}), lit(int64_t{0})}));
+  std::vector<DrawOrder> order;
+  for (int64_t row = 0; row < kRows; ++row) {
+    order.push_back({WeightedDrawKey(kSeed, row, row >= 50000 ? 3 : 0), row});
+  }
+  std::sort(order.begin(), order.end());
+  for (const int64_t count : {1, 1234, 19999, 20000}) {
+    std::vector<int64_t> expected;
+    for (int64_t i = 0; i < count; ++i) {
+      expected.push_back(order[static_cast<size_t>(i)].row);
+    }
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(Ids(weighted.Sample({.count = count, .weights = "w", .seed = kSeed})),
+              expected);
   }
 }
 

@@ -74,10 +74,10 @@ TEST_F(Values, OfADictionaryAreThoseOfItsRows) {
 
 TEST_F(Values, OfPairsAreFoundByBoth) {
   Ids ids;
-  ASSERT_OK(table_.InsertPairs({0, 1, 0}, {1, 0, 1}, &ids, &new_rows_));
+  ASSERT_OK(table_.InsertPairs(Ids{0, 1, 0}, Ids{1, 0, 1}, &ids, &new_rows_));
   EXPECT_EQ(ids, (Ids{0, 1, 0}));
   EXPECT_EQ(new_rows_, (std::vector<int64_t>{0, 1}));
-  table_.FindPairs({1, 0, 0, kNone}, {0, 0, 1, 1}, &ids);
+  table_.FindPairs(Ids{1, 0, 0, kNone}, Ids{0, 0, 1, 1}, &ids);
   EXPECT_EQ(ids, (Ids{1, kNone, 0, kNone}));
 }
 

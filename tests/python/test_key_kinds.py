@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Global operations by keys of every kind, with pandas as the oracle."""
 
+import decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -81,6 +83,65 @@ def test_merge_on_every_kind(kind, draw, n, how):
     assert_same(merged_in_order(actual, by), merged_in_order(expected, by))
 
 
+@typed
+@few
+@given(draw=st.data(), n=num_partitions, how=st.sampled_from(["semi", "anti"]))
+def test_semi_and_anti_merge_on_every_kind(kind, draw, n, how):
+    df = draw.draw(odd_frames(kind)).assign(row=lambda d: range(len(d)))
+    picks = draw.draw(st.lists(st.integers(0, 11), max_size=6))
+    other = df.iloc[[pick for pick in picks if pick < len(df)]][["x"]]
+    other = other.reset_index(drop=True)
+    actual = xs.from_pandas(df, n).merge(xs.from_pandas(other, 2), how, "x").to_pandas()
+    partners = df.merge(other, on="x")["row"]
+    found = df["row"].isin(partners)
+    expected = df[found if how == "semi" else ~found].reset_index(drop=True)
+    assert_same(actual.sort_values("row", ignore_index=True), expected)
+
+
+def test_decimals_of_other_scales_are_equal():
+    ours = pa.array([decimal.Decimal("1.90"), decimal.Decimal("0.01"), None])
+    theirs = pa.array([decimal.Decimal("1.9"), decimal.Decimal("123.5"), None])
+    left = xs.from_arrow(pa.table({"x": ours, "row": [0, 1, 2]}), 2)
+    right = xs.from_arrow(pa.table({"x": theirs, "other": [0, 1, 2]}), 2)
+    for how, rows in (("inner", [0, 2]), ("semi", [0, 2]), ("anti", [1])):
+        assert sorted(left.merge(right, how, "x").to_pandas()["row"]) == rows
+
+
+@typed
+@few
+@given(
+    draw=st.data(),
+    other=st.sampled_from(list(TYPED)),
+    n=num_partitions,
+    keep=st.sampled_from(["first", "last", False]),
+)
+def test_drop_duplicates_by_two_kinds(kind, draw, other, n, keep):
+    df = draw.draw(odd_frames(kind)).assign(row=lambda d: range(len(d)))
+    values = draw.draw(odd_frames(other, min_rows=len(df), max_rows=len(df)))["x"]
+    # Few different pairs, so that some are equal.
+    df = df.assign(y=values).iloc[[row - row % 3 for row in range(len(df))]]
+    df = df.assign(row=range(len(df))).reset_index(drop=True)
+    actual = xs.from_pandas(df, n).drop_duplicates(["y", "x"], keep=keep)
+    assert actual.num_partitions() == n
+    assert_same(
+        actual.to_pandas(), df.drop_duplicates(["y", "x"], keep=keep, ignore_index=True)
+    )
+
+
+@typed
+@few
+@given(draw=st.data(), n=num_partitions)
+def test_distinct_values_of_every_kind_are_counted(kind, draw, n):
+    df = draw.draw(odd_frames(kind))
+    shards = xs.from_pandas(df, n)["x"]
+    assert shards.nunique() == df["x"].nunique()
+    assert shards.nunique(dropna=False) == df["x"].nunique(dropna=False)
+    counts = shards.value_counts(dropna=False)
+    assert sorted(counts) == sorted(
+        df["x"].value_counts(dropna=False).loc[lambda c: c > 0]
+    )
+
+
 AGGREGATES = {
     "count": lambda g: g.count(),
     "first": lambda g: g.first(),
@@ -123,6 +184,28 @@ def test_nested_keys(kind, draw, n):
     for index, part in enumerate(shards.partition_by("x", 4).collect()):
         for cell in part["x"]:
             assert homes.setdefault(repr(CELLS[kind](cell)), index) == index
+
+
+@nested
+@few
+@given(
+    draw=st.data(), n=num_partitions, how=st.sampled_from(["inner", "left", "outer"])
+)
+def test_merge_on_nested_keys(kind, draw, n, how):
+    df = draw.draw(odd_frames(kind)).assign(row=lambda d: range(len(d)))
+    picks = draw.draw(st.lists(st.integers(0, 11), max_size=6))
+    other = df.iloc[[pick for pick in picks if pick < len(df)]][["x"]]
+    other = other.assign(other=range(len(other))).reset_index(drop=True)
+    actual = xs.from_pandas(df, n).merge(xs.from_pandas(other, 2), how, "x").to_pandas()
+    # The same by what pandas can compare.
+    frames = [f.assign(x=f["x"].map(CELLS[kind]).map(repr)) for f in (df, other)]
+    expected = frames[0].merge(frames[1], how, "x")
+    by = ["row", "other"]
+    assert_same(
+        merged_in_order(actual[by], by),
+        merged_in_order(expected[by], by),
+        check_dtype=False,
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,6 +6,7 @@ import decimal
 from collections import Counter, defaultdict
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -152,6 +153,66 @@ def test_drop_duplicates_of_two_columns(left, right, n):
     for row, pair in enumerate(pairs):
         first.setdefault(pair, row)
     assert shards.to_arrow()["row"].to_pylist() == list(first.values())
+
+
+COLUMNS = {
+    "few numbers": lambda rng, rows: rng.integers(0, 40, rows),
+    "numbers": lambda rng, rows: rng.integers(0, rows, rows),
+    "all numbers": lambda rng, rows: rng.permutation(rows),
+    "few texts": lambda rng, rows: [f"text {v}" for v in rng.integers(0, 60, rows)],
+    "texts": lambda rng, rows: [f"of many {v}" for v in rng.integers(0, rows, rows)],
+    "missing": lambda rng, rows: np.where(
+        rng.random(rows) < 0.5, np.nan, rng.integers(0, rows, rows)
+    ),
+}
+
+
+@pytest.mark.parametrize("keep", ["first", "last", False])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["numbers"],
+        ["all numbers"],
+        ["few texts"],
+        ["texts"],
+        ["missing"],
+        ["few texts", "few numbers"],
+        ["few numbers", "few texts", "few numbers"],
+        ["texts", "few numbers"],
+        ["all numbers", "few texts"],
+        ["numbers", "missing"],
+    ],
+    ids=" and ".join,
+)
+@pytest.mark.parametrize(("rows", "n"), [(90_000, 2), (300_000, 5)])
+def test_drop_duplicates_of_many_rows(kinds, keep, rows, n):
+    rng = np.random.default_rng(rows)
+    columns = {f"k{i}": COLUMNS[kind](rng, rows) for i, kind in enumerate(kinds)}
+    df = pd.DataFrame(columns | {"row": np.arange(rows)})
+    subset = list(columns)
+    actual = xs.from_pandas(df, n).drop_duplicates(subset, keep=keep)["row"]
+    expected = df.drop_duplicates(subset, keep=keep)["row"]
+    assert np.array_equal(actual.to_pandas(), expected)
+
+
+@pytest.mark.parametrize("keep", ["first", "last", False])
+def test_drop_duplicates_of_uneven_partitions(keep):
+    # Texts move as numbers out of the large ones only.
+    rng = np.random.default_rng(6)
+
+    def texts(rows):
+        columns = {name: rng.integers(0, 60, rows).astype(str) for name in "ab"}
+        return pd.DataFrame(columns | {"row": rng.integers(0, 9, rows)})
+
+    parts = [texts(60_000), texts(5), texts(0), texts(40_000), texts(1)]
+    whole = pd.concat(parts, ignore_index=True)
+    shards = xs.from_pandas(parts[0], 1)
+    for part in parts[1:]:
+        shards = shards.union(xs.from_pandas(part, 1))
+    actual = shards.drop_duplicates(["a", "b"], keep=keep)
+    assert actual.num_partitions() == len(parts)
+    expected = whole.drop_duplicates(["a", "b"], keep=keep, ignore_index=True)
+    pd.testing.assert_frame_equal(actual.to_pandas(), expected)
 
 
 @pytest.mark.parametrize("partitioned", [False, True])

@@ -47,6 +47,9 @@ TEST(DistinctRows, AreFoundByPositionUnlessThatReadsFilesAgainForTheKeys) {
   EXPECT_TRUE(IsMadeByPosition(Distinct(), *rows));
   EXPECT_FALSE(IsMadeByPosition(Distinct(), *files));
   EXPECT_TRUE(IsMadeByPosition(Distinct({{"first_row", "id", "id"}}), *files));
+  auto single = Distinct();
+  single.single = true;
+  EXPECT_TRUE(IsMadeByPosition(single, *files));
 }
 
 /// Rows of uneven partitions, one of them empty, whose keys repeat, and the numbers of
@@ -65,16 +68,18 @@ class DroppedDuplicates : public ::testing::TestWithParam<int64_t> {
     shards_ = XShards::FromPartitions(context_, partitions, Numbered(0)->schema());
   }
 
-  std::vector<int64_t> Expected(bool last) const {
+  std::vector<int64_t> Expected(Keep keep) const {
     const auto all = Numbered(num_rows_, GetParam());
-    std::map<std::string, int64_t> chosen;
+    std::map<std::string, std::vector<int64_t>> of_key;
     for (int64_t i = 0; i < num_rows_; ++i) {
       const auto key = all->GetColumnByName("key")->GetScalar(i).ValueOrDie();
-      const auto [at, is_new] = chosen.emplace(key->is_valid ? key->ToString() : "", i);
-      if (!is_new && last) at->second = i;
+      of_key[key->is_valid ? key->ToString() : ""].push_back(i);
     }
     std::vector<int64_t> rows;
-    for (const auto& [key, row] : chosen) rows.push_back(row);
+    for (const auto& [key, its_rows] : of_key) {
+      if (keep == Keep::kNone && its_rows.size() > 1) continue;
+      rows.push_back(keep == Keep::kLast ? its_rows.back() : its_rows.front());
+    }
     std::sort(rows.begin(), rows.end());
     return rows;
   }
@@ -84,19 +89,22 @@ class DroppedDuplicates : public ::testing::TestWithParam<int64_t> {
   std::optional<XShards> shards_;
 };
 
-TEST_P(DroppedDuplicates, LeaveTheFirstOrTheLastRowOfAKey) {
-  for (const bool last : {false, true}) {
-    ASSERT_OK_AND_ASSIGN(
-        auto kept, shards_->DropDuplicates({"key"}, last ? Keep::kLast : Keep::kFirst));
+TEST_P(DroppedDuplicates, LeaveTheFirstTheLastOrTheOnlyRowOfAKey) {
+  for (const Keep keep : {Keep::kFirst, Keep::kLast, Keep::kNone}) {
+    ASSERT_OK_AND_ASSIGN(auto kept, shards_->DropDuplicates({"key"}, keep));
+    ASSERT_OK_AND_ASSIGN(const int num_partitions, kept.num_partitions());
+    EXPECT_EQ(num_partitions, 5);
+    ASSERT_OK_AND_ASSIGN(const auto partitions, kept.Collect());
+    EXPECT_EQ(partitions.size(), 5);
     ASSERT_OK_AND_ASSIGN(auto table, kept.ToTable());
-    EXPECT_EQ(Ids(*table), Expected(last));
+    EXPECT_EQ(Ids(*table), Expected(keep));
     EXPECT_EQ(table->schema()->field_names(), Numbered(0)->schema()->field_names());
     // The rows themselves, not only their numbers.
     ASSERT_OK_AND_ASSIGN(auto one, table->CombineChunksToBatch());
     const auto all = Numbered(num_rows_, GetParam());
     for (int64_t i = 0; i < one->num_rows(); ++i) {
       EXPECT_TRUE(one->Slice(i, 1)->Equals(
-          *all->Slice(Expected(last)[static_cast<size_t>(i)], 1)));
+          *all->Slice(Expected(keep)[static_cast<size_t>(i)], 1)));
     }
   }
 }
@@ -107,7 +115,7 @@ TEST_P(DroppedDuplicates, AreNoneOfRowsThatDiffer) {
   std::iota(all.begin(), all.end(), int64_t{0});
   EXPECT_EQ(Ids(*table), all);
   ASSERT_OK_AND_ASSIGN(auto keys, shards_->Select({"key"}).Unique());
-  EXPECT_EQ(keys->length(), static_cast<int64_t>(Expected(false).size()));
+  EXPECT_EQ(keys->length(), static_cast<int64_t>(Expected(Keep::kFirst).size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, DroppedDuplicates, ::testing::Values(1, 7, 100000));

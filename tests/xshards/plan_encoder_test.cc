@@ -59,6 +59,9 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
                                     .aggregates = {{"sum", "b", "sum(b)"}},
                                     .phase = AggregatePhase::kFinal},
                       {leaf}));
+  ExpectSame(
+      MakeNode(AggregateNode{.keys = {"a"}, .ordered = true, .single = true}, {leaf}));
+  ExpectSame(MakeNode(AggregateNode{.keys = {"a"}, .others = true}, {leaf}));
   ExpectSame(MakeNode(JoinNode{.type = JoinType::kOuter,
                                .left_keys = {"a"},
                                .right_keys = {"b"},

@@ -116,7 +116,12 @@ TEST_F(PlanSchemaTest, CountsPartitionsWithoutRunning) {
   EXPECT_EQ(NumPartitions(*shards_.plan()), 1);
   EXPECT_EQ(NumPartitions(*shards_.PartitionBy({"k"}, 5).plan()), 5);
   EXPECT_EQ(NumPartitions(*shards_.Union(shards_).Filter(col("i") > lit(1)).plan()), 2);
-  EXPECT_EQ(NumPartitions(*shards_.Union(shards_).Distinct().plan()), 1);
+  // Rows stay where they are, unless reading files again is what that would take.
+  EXPECT_EQ(NumPartitions(*shards_.Union(shards_).Distinct().plan()), 2);
+  const Plan files = MakeNode(ScanNode{.splits = {{}, {}, {}}});
+  EXPECT_EQ(NumPartitions(
+                *MakeNode(AggregateNode{.ordered = true, .all_columns = true}, {files})),
+            1);
   EXPECT_EQ(NumPartitions(*shards_.Head(3).plan()), -1);
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/scratch_vector.h"
+
+namespace xshards::ops {
+
+/// A set of words for as many as it was made for: open addressing, at most half full, a
+/// word a slot, so that twice as many as of any other table fit a core's cache.
+class WordSet {
+ public:
+  explicit WordSet(size_t most)
+      : slots_(std::bit_ceil(2 * most + 2), kEmpty),
+        shift_(64 - std::countr_zero(slots_.size())) {}
+
+  /// False if it was there already.
+  bool Add(uint64_t word) {
+    if (word == kEmpty) {
+      const bool is_new = !has_empty_;
+      has_empty_ = true;
+      return is_new;
+    }
+    size_t at = HashOf(word) >> shift_;
+    while (slots_[at] != kEmpty) {
+      if (slots_[at] == word) return false;
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    slots_[at] = word;
+    return true;
+  }
+
+  int64_t num_bytes() const {
+    return static_cast<int64_t>(slots_.capacity() * sizeof(uint64_t));
+  }
+
+ private:
+  // A word like any other, but as a member known by a flag.
+  static constexpr uint64_t kEmpty = 0x9E3779B97F4A7C15;
+
+  // Of its own: words that met in one partition have something of the hash in common by
+  // which rows are partitioned.
+  static uint64_t HashOf(uint64_t word) {
+    const auto product =
+        static_cast<unsigned __int128>(word ^ 0xD6E8FEB86659FD93) * 0xA0761D6478BD642F;
+    return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) *
+           0xE7037ED1A0B428DB;
+  }
+
+  ScratchVector<uint64_t> slots_;
+  int shift_;  // of a hash, to the slot where a word is looked for first
+  bool has_empty_ = false;
+};
+
+}  // namespace xshards::ops
