@@ -195,10 +195,10 @@ void BindActions(py::class_<XShards>& shards) {
       .def("unique",
            [](const XShards& self, const py::object& on_progress) {
              // In pieces: what pandas gets is a copy anyway, one is enough.
-             const auto table =
-                 RunAction(*self.context(), on_progress, [&](const arrow::StopToken& stop) {
-                   return self.Distinct().ToTable(stop);
-                 });
+             const auto table = RunAction(*self.context(), on_progress,
+                                          [&](const arrow::StopToken& stop) {
+                                            return self.Distinct().ToTable(stop);
+                                          });
              return Anchor(self.context(), table);
            })
       .def("write", [](const XShards& self, const std::string& directory,

@@ -20,39 +20,39 @@ namespace xshards {
 namespace {
 
 constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMegabyte = 1 << 20;
+constexpr int64_t kWarmMegabyte = 1 << 20;
 
 TEST(WarmBlocks, GivesAFreedBlockAgain) {
   WarmBlocks blocks;
-  uint8_t* const first = blocks.Allocate(kMegabyte);
+  uint8_t* const first = blocks.Allocate(kWarmMegabyte);
   ASSERT_NE(first, nullptr);
-  std::memset(first, 1, kMegabyte);
-  uint8_t* const behind = blocks.Allocate(kMegabyte);
-  blocks.Free(first, kMegabyte, kMany);
-  EXPECT_EQ(blocks.idle_bytes(), kMegabyte);
-  EXPECT_EQ(blocks.Allocate(kMegabyte), first);
+  std::memset(first, 1, kWarmMegabyte);
+  uint8_t* const behind = blocks.Allocate(kWarmMegabyte);
+  blocks.Free(first, kWarmMegabyte, kMany);
+  EXPECT_EQ(blocks.idle_bytes(), kWarmMegabyte);
+  EXPECT_EQ(blocks.Allocate(kWarmMegabyte), first);
   EXPECT_EQ(blocks.idle_bytes(), 0);
-  blocks.Free(first, kMegabyte, kMany);
-  blocks.Free(behind, kMegabyte, kMany);
+  blocks.Free(first, kWarmMegabyte, kMany);
+  blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
 TEST(WarmBlocks, JoinsNeighboursThatAreFree) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
-  for (int i = 0; i < 4; ++i) all.push_back(blocks.Allocate(kMegabyte));
-  for (const size_t i : {0, 2, 1}) blocks.Free(all[i], kMegabyte, kMany);
-  EXPECT_EQ(blocks.Allocate(3 * kMegabyte), all[0]);
-  blocks.Free(all[0], 3 * kMegabyte, kMany);
-  blocks.Free(all[3], kMegabyte, kMany);
+  for (int i = 0; i < 4; ++i) all.push_back(blocks.Allocate(kWarmMegabyte));
+  for (const size_t i : {0, 2, 1}) blocks.Free(all[i], kWarmMegabyte, kMany);
+  EXPECT_EQ(blocks.Allocate(3 * kWarmMegabyte), all[0]);
+  blocks.Free(all[0], 3 * kWarmMegabyte, kMany);
+  blocks.Free(all[3], kWarmMegabyte, kMany);
 }
 
 TEST(WarmBlocks, KeepsNoMoreThanItIsAllowedTo) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
-  for (int i = 0; i < 200; ++i) all.push_back(blocks.Allocate(kMegabyte));
+  for (int i = 0; i < 200; ++i) all.push_back(blocks.Allocate(kWarmMegabyte));
   for (uint8_t* block : all) {
-    blocks.Free(block, kMegabyte, 10 * kMegabyte);
-    EXPECT_LE(blocks.idle_bytes(), 10 * kMegabyte);
+    blocks.Free(block, kWarmMegabyte, 10 * kWarmMegabyte);
+    EXPECT_LE(blocks.idle_bytes(), 10 * kWarmMegabyte);
   }
 }
 
@@ -60,48 +60,48 @@ TEST(WarmBlocks, ReleasesWhatIsIdleAndNothingElse) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 100; ++i) {
-    all.push_back(blocks.Allocate(kMegabyte));
-    std::memset(all.back(), i, kMegabyte);
+    all.push_back(blocks.Allocate(kWarmMegabyte));
+    std::memset(all.back(), i, kWarmMegabyte);
   }
-  for (size_t i = 0; i < all.size(); i += 2) blocks.Free(all[i], kMegabyte, kMany);
-  EXPECT_EQ(blocks.idle_bytes(), 50 * kMegabyte);
-  EXPECT_EQ(blocks.ReleaseIdle(), 50 * kMegabyte);
+  for (size_t i = 0; i < all.size(); i += 2) blocks.Free(all[i], kWarmMegabyte, kMany);
+  EXPECT_EQ(blocks.idle_bytes(), 50 * kWarmMegabyte);
+  EXPECT_EQ(blocks.ReleaseIdle(), 50 * kWarmMegabyte);
   EXPECT_EQ(blocks.idle_bytes(), 0);
   EXPECT_EQ(blocks.ReleaseIdle(), 0);
   for (size_t i = 1; i < all.size(); i += 2) {
     EXPECT_EQ(all[i][0], i);
-    EXPECT_EQ(all[i][kMegabyte - 1], i);
-    blocks.Free(all[i], kMegabyte, kMany);
+    EXPECT_EQ(all[i][kWarmMegabyte - 1], i);
+    blocks.Free(all[i], kWarmMegabyte, kMany);
   }
   // Now the areas themselves go.
-  EXPECT_EQ(blocks.ReleaseIdle(), 50 * kMegabyte);
-  uint8_t* const again = blocks.Allocate(kMegabyte);
+  EXPECT_EQ(blocks.ReleaseIdle(), 50 * kWarmMegabyte);
+  uint8_t* const again = blocks.Allocate(kWarmMegabyte);
   EXPECT_EQ(again[0], 0);
-  blocks.Free(again, kMegabyte, 0);
+  blocks.Free(again, kWarmMegabyte, 0);
 }
 
 TEST(WarmBlocks, ResizesInPlaceWhereThereIsRoom) {
   WarmBlocks blocks;
-  uint8_t* const first = blocks.Allocate(kMegabyte);
-  EXPECT_TRUE(blocks.Resize(first, kMegabyte, 3 * kMegabyte));
-  uint8_t* const second = blocks.Allocate(kMegabyte);
-  EXPECT_EQ(second, first + 3 * kMegabyte);
-  EXPECT_FALSE(blocks.Resize(first, 3 * kMegabyte, 4 * kMegabyte));
-  EXPECT_TRUE(blocks.Resize(first, 3 * kMegabyte, 2 * kMegabyte));
-  EXPECT_EQ(blocks.idle_bytes(), kMegabyte);
-  EXPECT_TRUE(blocks.Resize(first, 2 * kMegabyte, 2 * kMegabyte + 5000));
-  EXPECT_FALSE(blocks.Resize(second, kMegabyte, 1000 * kMegabyte));
-  blocks.Free(first, 2 * kMegabyte + 5000, kMany);
-  blocks.Free(second, kMegabyte, kMany);
-  EXPECT_EQ(blocks.idle_bytes(), 4 * kMegabyte);
+  uint8_t* const first = blocks.Allocate(kWarmMegabyte);
+  EXPECT_TRUE(blocks.Resize(first, kWarmMegabyte, 3 * kWarmMegabyte));
+  uint8_t* const second = blocks.Allocate(kWarmMegabyte);
+  EXPECT_EQ(second, first + 3 * kWarmMegabyte);
+  EXPECT_FALSE(blocks.Resize(first, 3 * kWarmMegabyte, 4 * kWarmMegabyte));
+  EXPECT_TRUE(blocks.Resize(first, 3 * kWarmMegabyte, 2 * kWarmMegabyte));
+  EXPECT_EQ(blocks.idle_bytes(), kWarmMegabyte);
+  EXPECT_TRUE(blocks.Resize(first, 2 * kWarmMegabyte, 2 * kWarmMegabyte + 5000));
+  EXPECT_FALSE(blocks.Resize(second, kWarmMegabyte, 1000 * kWarmMegabyte));
+  blocks.Free(first, 2 * kWarmMegabyte + 5000, kMany);
+  blocks.Free(second, kWarmMegabyte, kMany);
+  EXPECT_EQ(blocks.idle_bytes(), 4 * kWarmMegabyte);
 }
 
 TEST(WarmBlocks, TakesBlocksOfAnySize) {
   WarmBlocks blocks;
-  uint8_t* const large = blocks.Allocate(200 * kMegabyte + 1);
+  uint8_t* const large = blocks.Allocate(200 * kWarmMegabyte + 1);
   ASSERT_NE(large, nullptr);
-  large[200 * kMegabyte] = 7;
-  blocks.Free(large, 200 * kMegabyte + 1, kMany);
+  large[200 * kWarmMegabyte] = 7;
+  blocks.Free(large, 200 * kWarmMegabyte + 1, kMany);
   EXPECT_EQ(blocks.Allocate(int64_t{1} << 60), nullptr);
 }
 
