@@ -40,7 +40,7 @@ TEST(WarmBlocks, JoinsNeighboursThatAreFree) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 4; ++i) all.push_back(blocks.Allocate(kWarmMegabyte));
-  for (const size_t i : {0, 2, 1}) blocks.Free(all[i], kWarmMegabyte, kMany);
+  for (const size_t i : {0U, 2U, 1U}) blocks.Free(all[i], kWarmMegabyte, kMany);
   EXPECT_EQ(blocks.Allocate(3 * kWarmMegabyte), all[0]);
   blocks.Free(all[0], 3 * kWarmMegabyte, kMany);
   blocks.Free(all[3], kWarmMegabyte, kMany);
@@ -125,7 +125,8 @@ TEST(WarmBlocks, NeverGivesAByteTwice) {
       ASSERT_TRUE(held.insert({block, {size, mark}}).second);
       continue;
     }
-    const auto chosen = std::next(held.begin(), random() % held.size());
+    const auto chosen =
+        std::next(held.begin(), static_cast<int64_t>(random() % held.size()));
     ASSERT_TRUE(is_whole(*chosen));
     const auto [size, mark] = chosen->second;
     const int64_t other = 1 + static_cast<int64_t>(random() % 300'000);
