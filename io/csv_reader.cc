@@ -160,7 +160,7 @@ class CsvPlanner {
       auto field = arrow::field(name, arrow::large_utf8());
       if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
         ARROW_ASSIGN_OR_RAISE(auto type, TypeFromName(asked->second));
-        field = field->WithType(std::move(type));
+        field = field->WithType(type);
       } else {
         const CsvKinds seen = kinds[next_inferred++];
         if (seen == 0) metadata->Append(kDtypeMark, "object");

@@ -29,6 +29,11 @@ struct Rows {
   int64_t count = 0;
   int64_t num_valid = 0;
   const uint8_t* bitmap = nullptr;  // of the batch; nullptr if all have a value
+
+  /// Whether a row has a value; where not all have one.
+  bool is_valid(int64_t row) const {
+    return arrow::bit_util::GetBit(bitmap, static_cast<uint64_t>(begin + row));
+  }
 };
 
 /// The validity of up to 64 rows, from a bit of a bitmap on.
@@ -130,7 +135,8 @@ class DecoderBase : public FlatColumn {
 
   arrow::Status ReadIndices(const Rows& rows) {
     ARROW_RETURN_NOT_OK(pages_.indices().Read(indices_.data(), rows.num_valid));
-    indices_[rows.num_valid] = 0;  // read, and not used, if the last rows have no value
+    // Read, and not used, if the last rows have no value.
+    indices_[static_cast<size_t>(rows.num_valid)] = 0;
     if (rows.num_valid > 0 &&
         LargestOf(indices_.data(), rows.num_valid) >= dictionary_size()) {
       return arrow::Status::Invalid(
@@ -321,7 +327,7 @@ class TextDecoder final : public DecoderBase {
     } else {
       int64_t next = 0;
       for (int64_t i = 0; i < rows.count; ++i) {
-        if (arrow::bit_util::GetBit(rows.bitmap, rows.begin + i)) {
+        if (rows.is_valid(i)) {
           append(entries[indices[next++]]);
         }
         offsets[i] = size;
@@ -341,8 +347,7 @@ class TextDecoder final : public DecoderBase {
     uint8_t* const out = text_->mutable_data();
     int64_t size = size_;
     for (int64_t i = 0; i < rows.count; ++i) {
-      if (rows.bitmap == nullptr ||
-          arrow::bit_util::GetBit(rows.bitmap, rows.begin + i)) {
+      if (rows.bitmap == nullptr || rows.is_valid(i)) {
         uint32_t length;
         std::memcpy(&length, in, sizeof(length));
         in += 4;

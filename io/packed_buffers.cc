@@ -36,7 +36,7 @@ void GiveBackTail(arrow::ResizableBuffer* buffer, int64_t used) {
       (begin + static_cast<uintptr_t>(buffer->capacity())) / kPageBytes * kPageBytes;
   if (to < from + 4 * kPageBytes) return;  // not worth a call
   // Where this fails, the memory stays in use: no harm is done.
-  madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  madvise(buffer->mutable_data() + (from - begin), to - from, MADV_DONTNEED);
 }
 
 }  // namespace xshards::io

@@ -11,7 +11,7 @@ namespace {
 
 TEST(WordSet, TellsWhatCameBefore) {
   std::mt19937_64 random(4);
-  for (const uint64_t range : {1, 40, 5000, 0}) {
+  for (const uint64_t range : {1U, 40U, 5000U, 0U}) {
     constexpr size_t kWords = 6000;
     WordSet words(kWords);
     std::unordered_set<uint64_t> expected;
@@ -23,7 +23,7 @@ TEST(WordSet, TellsWhatCameBefore) {
 }
 
 TEST(WordSet, HoldsAsManyAsItWasMadeForAndAnyWord) {
-  for (const size_t most : {0, 1, 2, 3, 1000}) {
+  for (const size_t most : {0U, 1U, 2U, 3U, 1000U}) {
     WordSet words(most);
     for (size_t i = 0; i < most; ++i) EXPECT_TRUE(words.Add(i << 50));
     for (size_t i = 0; i < most; ++i) EXPECT_FALSE(words.Add(i << 50));
