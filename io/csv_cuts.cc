@@ -53,8 +53,7 @@ class SegmentReader {
  private:
   arrow::Status FeedAll(arrow::io::RandomAccessFile& file,
                         SegmentBoundaries* boundaries) {
-    // What stays in a core's cache; more where each read is a request.
-    const int64_t chunk_bytes = IsLocal(segment_.path) ? 256LL << 10 : 4LL << 20;
+    const int64_t chunk_bytes = TextBlockBytes(segment_.path, std::nullopt);
     ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(chunk_bytes, context_.pool));
     for (int64_t at = segment_.begin; at < segment_.end;) {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());

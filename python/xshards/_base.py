@@ -30,14 +30,12 @@ __all__ = ["Base"]
 Result = TypeVar("Result")
 
 
-_warned_of: list[int] = []
-
-
-def _warn_of_bad_lines(context: _core.Context) -> None:
+def _warn_of_bad_lines(context: Context) -> None:
     """Tell of lines that the last action left out with ``on_bad_lines="warn"``."""
-    count, first, begin_ns = context.bad_lines()
-    if count > 0 and _warned_of != [begin_ns]:
-        _warned_of[:] = [begin_ns]  # an action that runs nothing leaves it as it was
+    count, first, begin_ns = context._core.bad_lines()
+    # An action that runs nothing leaves the profile of the one before.
+    if count > 0 and context.warned_of != begin_ns:
+        context.warned_of = begin_ns
         msg = f"{count} lines were left out. The first: {first}"
         warnings.warn(msg, pd.errors.ParserWarning, stacklevel=4)
 
@@ -88,7 +86,7 @@ class Base:
         with progress_bar(self._context.progress) as bar:
             profile.remember(self._core.context)
             result = action(bar)
-        _warn_of_bad_lines(self._core.context)
+        _warn_of_bad_lines(self._context)
         return result
 
     def _full_schema(self) -> pa.Schema:

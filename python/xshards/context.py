@@ -71,6 +71,8 @@ class Context:
             self._core.cores, self._core.memory_bytes, self._core.spill_directory
         )
         self.progress = progress
+        #: When the action began of whose bad lines was told last.
+        self.warned_of = 0
         _contexts.add(self)
 
     @property
