@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/array/util.h>
 #include <arrow/buffer.h>
 #include <arrow/util/bit_util.h>
 #include <parquet/types.h>
 
 #include "io/bit_unpack.h"
+#include "io/dictionary_chunk.h"
 #include "io/flat_pages.h"
 
 namespace xshards::io {
@@ -89,8 +91,10 @@ class DecoderBase : public FlatColumn {
     if (num_valid == num_rows) validity = nullptr;
     ARROW_ASSIGN_OR_RAISE(auto buffers, Finish());
     buffers.insert(buffers.begin(), std::move(validity));
-    return arrow::ArrayData::Make(type_, num_rows, std::move(buffers),
-                                  num_rows - num_valid);
+    auto data =
+        arrow::ArrayData::Make(type_, num_rows, std::move(buffers), num_rows - num_valid);
+    data->dictionary = kept_dictionary();
+    return data;
   }
 
   arrow::Status Skip(int64_t num_rows) final {
@@ -112,6 +116,8 @@ class DecoderBase : public FlatColumn {
   virtual arrow::Status SkipPlain(int64_t num_values) = 0;
   /// The buffers behind the validity.
   virtual arrow::Result<arrow::BufferVector> Finish() = 0;
+  /// What the values are places in, if they are.
+  virtual std::shared_ptr<arrow::ArrayData> kept_dictionary() const { return nullptr; }
 
   FlatPages pages_;
   const std::shared_ptr<arrow::DataType> type_;
@@ -243,6 +249,34 @@ class NumberDecoder final : public DecoderBase {
   std::vector<T> dictionary_ = {T{0}};
 };
 
+/// Call visit(text, length) for every text of a dictionary, after checking that there is
+/// so much.
+template <typename Visit>
+arrow::Status ForEachText(const parquet::DictionaryPage& page, Visit visit) {
+  const uint8_t* in = page.data();
+  const uint8_t* const end = in + page.size();
+  for (int64_t i = 0; i < page.num_values(); ++i) {
+    uint32_t length = 0;
+    if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
+    if (end - in < 4 || length > end - in - 4) {
+      return arrow::Status::Invalid("A dictionary ends too early");
+    }
+    visit(in + 4, length);
+    in += 4 + length;
+  }
+  return arrow::Status::OK();
+}
+
+/// The number of texts in a dictionary, if there can be so many: each has at least its
+/// length. So no more is made room for than there is.
+arrow::Result<int64_t> NumTexts(const parquet::DictionaryPage& page) {
+  const int64_t size = page.num_values();
+  if (size < 0 || size > page.size() / int64_t{sizeof(uint32_t)}) {
+    return arrow::Status::Invalid("A dictionary ends too early");
+  }
+  return size;
+}
+
 /// Text and bytes, with offsets of 64 bits.
 class TextDecoder final : public DecoderBase {
  public:
@@ -265,30 +299,17 @@ class TextDecoder final : public DecoderBase {
   }
 
   arrow::Status SetDictionary(const parquet::DictionaryPage& page) override {
-    const int64_t size = page.num_values();
-    const uint8_t* in = page.data();
-    const uint8_t* const end = in + page.size();
-    // Each has at least its length: no more is made room for than there can be.
-    if (size < 0 || size > page.size() / int64_t{sizeof(uint32_t)}) {
-      return arrow::Status::Invalid("A dictionary ends too early");
-    }
+    ARROW_ASSIGN_OR_RAISE(const int64_t size, NumTexts(page));
     entries_.assign(static_cast<size_t>(size) + 1, Entry{});
     dictionary_.clear();
     dictionary_.reserve(static_cast<size_t>(page.size() + kTextPadding));
     longest_ = 0;
-    for (int64_t i = 0; i < size; ++i) {
-      uint32_t length = 0;
-      if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
-      if (end - in < 4 || length > end - in - 4) {
-        return arrow::Status::Invalid("A dictionary ends too early");
-      }
-      in += 4;
-      entries_[static_cast<size_t>(i)] = {static_cast<uint32_t>(dictionary_.size()),
-                                          length};
-      dictionary_.insert(dictionary_.end(), in, in + length);
+    Entry* entry = entries_.data();
+    ARROW_RETURN_NOT_OK(ForEachText(page, [&](const uint8_t* text, uint32_t length) {
+      *entry++ = {static_cast<uint32_t>(dictionary_.size()), length};
+      dictionary_.insert(dictionary_.end(), text, text + length);
       longest_ = std::max<int64_t>(longest_, length);
-      in += length;
-    }
+    }));
     dictionary_.resize(dictionary_.size() + kTextPadding);
     return arrow::Status::OK();
   }
@@ -410,6 +431,76 @@ class TextDecoder final : public DecoderBase {
   int64_t longest_ = 0;
 };
 
+/// Text as places in its dictionary, which stays as it is.
+class PlaceDecoder final : public DecoderBase {
+ public:
+  using DecoderBase::DecoderBase;
+
+ private:
+  arrow::Status Begin(int64_t num_rows) override {
+    if (dictionary_ == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeEmptyArray(text_type(), pool_));
+      dictionary_ = none->data();
+    }
+    return arrow::AllocateBuffer(num_rows * int64_t{sizeof(int32_t)}, pool_)
+        .Value(&places_);
+  }
+
+  arrow::Status SetDictionary(const parquet::DictionaryPage& page) override {
+    ARROW_ASSIGN_OR_RAISE(const int64_t size, NumTexts(page));
+    ARROW_ASSIGN_OR_RAISE(
+        std::shared_ptr<arrow::Buffer> offsets,
+        arrow::AllocateBuffer((size + 1) * int64_t{sizeof(int64_t)}, pool_));
+    ARROW_ASSIGN_OR_RAISE(
+        std::shared_ptr<arrow::Buffer> text,
+        arrow::AllocateBuffer(page.size() - size * int64_t{sizeof(uint32_t)}, pool_));
+    auto* offset = offsets->mutable_data_as<int64_t>();
+    *offset = 0;
+    ARROW_RETURN_NOT_OK(ForEachText(page, [&](const uint8_t* from, uint32_t length) {
+      std::memcpy(text->mutable_data() + *offset, from, length);
+      offset[1] = *offset + length;
+      ++offset;
+    }));
+    dictionary_ = arrow::ArrayData::Make(
+        text_type(), size, {nullptr, std::move(offsets), std::move(text)}, 0);
+    return arrow::Status::OK();
+  }
+
+  int64_t dictionary_size() const override { return dictionary_->length; }
+
+  arrow::Status WriteIndices(const uint32_t* indices, const Rows& rows) override {
+    auto* const out = places_->mutable_data_as<uint32_t>() + rows.begin;
+    if (rows.bitmap == nullptr) {
+      std::memcpy(out, indices, static_cast<size_t>(rows.count) * sizeof(uint32_t));
+    } else {
+      Spread(rows, out, [=](int64_t i) { return indices[i]; });
+    }
+    return arrow::Status::OK();
+  }
+
+  // What IsAllDictionary() said no to is not read by this.
+  arrow::Status ReadPlain(const Rows& /*rows*/) override { return NoDictionary(); }
+  arrow::Status SkipPlain(int64_t /*num_values*/) override { return NoDictionary(); }
+  static arrow::Status NoDictionary() {
+    return arrow::Status::Invalid(
+        "A page is plain, though its column says there is none");
+  }
+
+  arrow::Result<arrow::BufferVector> Finish() override {
+    return arrow::BufferVector{std::move(places_)};
+  }
+  std::shared_ptr<arrow::ArrayData> kept_dictionary() const override {
+    return dictionary_;
+  }
+
+  const std::shared_ptr<arrow::DataType>& text_type() const {
+    return static_cast<const arrow::DictionaryType&>(*type_).value_type();
+  }
+
+  std::unique_ptr<arrow::Buffer> places_;
+  std::shared_ptr<arrow::ArrayData> dictionary_;
+};
+
 bool IsPlainOrDictionary(const parquet::ColumnChunkMetaData& chunk) {
   const auto& encodings = chunk.encodings();
   return std::all_of(encodings.begin(), encodings.end(), [](auto encoding) {
@@ -417,6 +508,10 @@ bool IsPlainOrDictionary(const parquet::ColumnChunkMetaData& chunk) {
            encoding == parquet::Encoding::RLE_DICTIONARY ||
            encoding == parquet::Encoding::PLAIN_DICTIONARY;
   });
+}
+
+bool IsLargeText(const arrow::DataType& type) {
+  return type.id() == arrow::Type::LARGE_STRING || type.id() == arrow::Type::LARGE_BINARY;
 }
 
 }  // namespace
@@ -441,7 +536,12 @@ bool FlatColumn::CanDecode(const parquet::ColumnDescriptor& column,
     case parquet::Type::DOUBLE:
       return type.id() == Type::DOUBLE;
     case parquet::Type::BYTE_ARRAY:
-      return type.id() == Type::LARGE_STRING || type.id() == Type::LARGE_BINARY;
+      if (type.id() == Type::DICTIONARY) {
+        const auto& encoded = static_cast<const arrow::DictionaryType&>(type);
+        return encoded.index_type()->id() == Type::INT32 &&
+               IsLargeText(*encoded.value_type()) && IsAllDictionary(chunk);
+      }
+      return IsLargeText(type);
     default:
       return false;
   }
@@ -462,6 +562,9 @@ std::unique_ptr<FlatColumn> FlatColumn::Make(std::unique_ptr<parquet::PageReader
       return std::make_unique<NumberDecoder<uint64_t>>(std::move(flat), std::move(type),
                                                        pool);
     default:
+      if (type->id() == arrow::Type::DICTIONARY) {
+        return std::make_unique<PlaceDecoder>(std::move(flat), std::move(type), pool);
+      }
       return std::make_unique<TextDecoder>(std::move(flat), std::move(type), pool);
   }
 }

@@ -16,7 +16,8 @@ namespace xshards::io {
 
 /// Decodes one column of a Parquet row group, the common kinds straight into Arrow's
 /// buffers: numbers of 32 and 64 bits and text, that are not part of a list or struct,
-/// stored as they are or by dictionary. Used by one thread.
+/// stored as they are or by dictionary. Text by dictionary can be had as a dictionary
+/// array, the same dictionary for all rows of the row group. Used by one thread.
 class FlatColumn {
  public:
   /// True if this can decode a column chunk to values of a type.

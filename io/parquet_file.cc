@@ -10,8 +10,11 @@
 #include <parquet/metadata.h>
 #include <parquet/properties.h>
 
+#include "io/dictionary_chunk.h"
 #include "io/file_system.h"
+#include "io/flat_column.h"
 #include "io/type_names.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::io {
 namespace {
@@ -31,6 +34,10 @@ const parquet::arrow::SchemaField* FindField(const parquet::arrow::FileReader& r
 
 // Up to so many bytes of a row group are read a whole column at a time.
 constexpr int64_t kMaxWholeBytes = 32LL << 20;
+
+// Text is kept by dictionary if those in the file have so many bytes a row at most:
+// of texts of ten bytes, each then comes about ten times in its row group.
+constexpr int64_t kDictionaryBytesPerRow = 1;
 
 int64_t LargestRowGroup(const parquet::FileMetaData& metadata) {
   int64_t largest = 0;
@@ -120,32 +127,60 @@ arrow::Result<ParquetFile::Bytes> ParquetFile::BytesOf(
   return bytes;
 }
 
-std::vector<ParquetColumn> ParquetFile::Columns(
-    const std::vector<std::string>& names) const {
+std::vector<ParquetColumn> ParquetFile::Columns(int row_group,
+                                                const arrow::Schema& wanted) const {
   std::vector<ParquetColumn> columns;
-  for (const auto& name : names) {
-    const auto* field = FindField(*reader_, name);
+  for (const auto& one : wanted.fields()) {
+    const auto* field = FindField(*reader_, one->name());
     if (field == nullptr) continue;
-    ParquetColumn column{.field = arrow::field(name, EngineType(field->field->type())),
-                         .is_leaf = field->is_leaf()};
+    ParquetColumn column{
+        .field = arrow::field(one->name(), EngineType(field->field->type())),
+        .is_leaf = field->is_leaf()};
     CollectLeaves(*field, &column.leaves);
+    // A file that has changed since it was planned may have plain pages.
+    if (ValueType(one->type())->Equals(*column.field->type()) && column.is_leaf &&
+        IsAllDictionary(*metadata_->RowGroup(row_group)->ColumnChunk(column.leaves[0]))) {
+      column.field = column.field->WithType(one->type());
+    }
     columns.push_back(std::move(column));
   }
   return columns;
 }
 
-arrow::Result<bool> ParquetFile::CanReadRanges(
-    int row_group, const std::vector<std::string>& columns) const {
+arrow::Result<bool> ParquetFile::CanReadRanges(int row_group,
+                                               const arrow::Schema& wanted) const {
   BEGIN_PARQUET_CATCH_EXCEPTIONS
-  return xshards::io::CanReadRanges(*metadata_->RowGroup(row_group), Columns(columns));
+  return xshards::io::CanReadRanges(*metadata_->RowGroup(row_group),
+                                    Columns(row_group, wanted));
+  END_PARQUET_CATCH_EXCEPTIONS
+}
+
+arrow::Result<bool> ParquetFile::HasDictionaries(const std::string& column) const {
+  const auto field = schema_->GetFieldByName(column);
+  const int leaf = LeafIndex(column);
+  if (leaf < 0 || field == nullptr || field->type()->id() != arrow::Type::LARGE_STRING) {
+    return false;
+  }
+  const auto encoded = arrow::dictionary(arrow::int32(), field->type());
+  BEGIN_PARQUET_CATCH_EXCEPTIONS
+  int64_t dictionary_bytes = 0;
+  for (int i = 0; i < metadata_->num_row_groups(); ++i) {
+    const auto chunk = metadata_->RowGroup(i)->ColumnChunk(leaf);
+    const int64_t num_bytes = DictionaryBytes(*chunk);
+    if (!FlatColumn::CanDecode(*metadata_->schema()->Column(leaf), *chunk, *encoded) ||
+        num_bytes < 0) {
+      return false;
+    }
+    dictionary_bytes += num_bytes;
+  }
+  return dictionary_bytes <= metadata_->num_rows() * kDictionaryBytesPerRow;
   END_PARQUET_CATCH_EXCEPTIONS
 }
 
 arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ParquetFile::ReadRows(
-    int row_group, RowRanges rows, const std::vector<std::string>& columns,
-    int64_t batch_rows) {
+    int row_group, RowRanges rows, const arrow::Schema& wanted, int64_t batch_rows) {
   const RowGroupRequest request{.row_group = row_group,
-                                .columns = Columns(columns),
+                                .columns = Columns(row_group, wanted),
                                 .rows = std::move(rows),
                                 .batch_rows = batch_rows,
                                 .pre_buffer = !is_local_};

@@ -47,20 +47,21 @@ class ParquetFile {
   arrow::Result<Bytes> BytesOf(int row_group, const std::vector<int>& leaves) const;
 
   /// True if ReadRows can read some rows of these columns without the others.
-  arrow::Result<bool> CanReadRanges(int row_group,
-                                    const std::vector<std::string>& columns) const;
+  arrow::Result<bool> CanReadRanges(int row_group, const arrow::Schema& wanted) const;
+
+  /// True if a column is text whose dictionaries are worth keeping, in all row groups.
+  arrow::Result<bool> HasDictionaries(const std::string& column) const;
 
   /// Read rows of a row group, all unless CanReadRanges(), in batches of at most
   /// `batch_rows`. Columns the file does not have are left out; types may differ from
-  /// those of schema().
+  /// those wanted, but text is a dictionary where that is wanted and there is one.
   arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRows(
-      int row_group, RowRanges rows, const std::vector<std::string>& columns,
-      int64_t batch_rows);
+      int row_group, RowRanges rows, const arrow::Schema& wanted, int64_t batch_rows);
 
  private:
   ParquetFile() = default;
   /// The columns of these names that there are.
-  std::vector<ParquetColumn> Columns(const std::vector<std::string>& names) const;
+  std::vector<ParquetColumn> Columns(int row_group, const arrow::Schema& wanted) const;
 
   std::string path_;
   bool is_local_ = true;

@@ -8,6 +8,19 @@
 #include "io/typed_files.h"
 
 namespace xshards::io {
+namespace {
+
+/// The fields of these names that there are.
+std::shared_ptr<arrow::Schema> FieldsOf(const arrow::Schema& schema,
+                                        const std::vector<std::string>& names) {
+  arrow::FieldVector fields;
+  for (const auto& name : names) {
+    if (auto field = schema.GetFieldByName(name)) fields.push_back(std::move(field));
+  }
+  return arrow::schema(std::move(fields));
+}
+
+}  // namespace
 
 arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context, const Paths& paths,
                                    const ParquetOptions& options) {
@@ -19,12 +32,17 @@ arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context, const Paths
         TypedFile typed{.schema = file->schema(), .groups = {}, .can_cut_groups = true};
         const auto columns = options.columns.value_or(file->schema()->field_names());
         const auto leaves = file->LeafIndices(columns);
+        const auto wanted = FieldsOf(*file->schema(), columns);
         for (int i = 0; i < file->metadata().num_row_groups(); ++i) {
           ARROW_ASSIGN_OR_RAISE(const auto bytes, file->BytesOf(i, leaves));
           typed.groups.push_back({.num_bytes = bytes.compressed,
                                   .num_rows = file->metadata().RowGroup(i)->num_rows()});
           if (!typed.can_cut_groups) continue;
-          ARROW_ASSIGN_OR_RAISE(typed.can_cut_groups, file->CanReadRanges(i, columns));
+          ARROW_ASSIGN_OR_RAISE(typed.can_cut_groups, file->CanReadRanges(i, *wanted));
+        }
+        for (const auto& column : columns) {
+          ARROW_ASSIGN_OR_RAISE(const bool has_them, file->HasDictionaries(column));
+          if (has_them) typed.encodable.insert(column);
         }
         return typed;
       });

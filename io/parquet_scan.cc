@@ -15,6 +15,7 @@
 #include "io/scan_stream.h"
 #include "io/typed_files.h"
 #include "xshards/conform.h"
+#include "xshards/encoded_columns.h"
 
 namespace xshards::io {
 namespace {
@@ -32,6 +33,7 @@ class ParquetSplitStream final : public BatchStream {
         leaves_(file_->LeafIndices(schema->field_names())),
         scan_(scan),
         schema_(std::move(schema)),
+        values_(DecodedSchema(scan.schema)),
         context_(context),
         parts_(parts),
         next_(split.begin),
@@ -69,7 +71,7 @@ class ParquetSplitStream final : public BatchStream {
   arrow::Status OpenRowGroup(int group, int64_t first, int64_t last) {
     if (scan_.filter.has_value()) {
       ARROW_ASSIGN_OR_RAISE(const bool skip,
-                            CanSkipRowGroup(*file_, group, *scan_.filter, *scan_.schema));
+                            CanSkipRowGroup(*file_, group, *scan_.filter, *values_));
       if (skip) {
         context_.metrics->row_groups_skipped += first == 0 ? 1 : 0;
         return arrow::Status::OK();
@@ -82,13 +84,11 @@ class ParquetSplitStream final : public BatchStream {
       rows_without_columns_ = part.end - part.begin;
       return arrow::Status::OK();
     }
-    const auto columns = schema_->field_names();
     RowRanges rows = {part};
     if (scan_.filter.has_value()) {
-      ARROW_ASSIGN_OR_RAISE(const bool can_skip, file_->CanReadRanges(group, columns));
+      ARROW_ASSIGN_OR_RAISE(const bool can_skip, file_->CanReadRanges(group, *schema_));
       if (can_skip) {
-        rows =
-            Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *scan_.schema));
+        rows = Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *values_));
       }
     }
     int64_t num_rows = 0;
@@ -101,7 +101,7 @@ class ParquetSplitStream final : public BatchStream {
     const int64_t row_bytes = std::max<int64_t>(1, bytes.uncompressed / group_rows);
     const int64_t batch_rows =
         std::clamp<int64_t>(context_.batch_bytes / row_bytes, 1, kMaxBatchRows);
-    return file_->ReadRows(group, std::move(rows), columns, batch_rows).Value(&reader_);
+    return file_->ReadRows(group, std::move(rows), *schema_, batch_rows).Value(&reader_);
   }
 
   // No column of the file is wanted, as for counting: the footer knows the rows.
@@ -119,6 +119,7 @@ class ParquetSplitStream final : public BatchStream {
   const std::vector<int> leaves_;
   const ScanNode& scan_;  // lives as long as this, see OpenSplit
   const std::shared_ptr<arrow::Schema> schema_;
+  const std::shared_ptr<arrow::Schema> values_;  // of all columns, for filters
   OperatorContext& context_;
   const int64_t parts_;  // that row groups are cut into
   int64_t next_;         // part, of those of all row groups

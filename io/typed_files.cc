@@ -62,6 +62,28 @@ arrow::Result<std::shared_ptr<arrow::Schema>> AskedSchema(
   return schema;
 }
 
+/// The columns of text that can be had as dictionaries, of every file that has them.
+std::vector<std::string> EncodableColumns(const std::vector<Inspected>& files,
+                                          const arrow::Schema& schema) {
+  std::vector<std::string> encodable;
+  for (const auto& field : schema.fields()) {
+    const std::string& name = field->name();
+    const auto is_plain = [&](const Inspected& inspected) {
+      return inspected.file.schema->GetFieldIndex(name) >= 0 &&
+             !inspected.file.encodable.contains(name);
+    };
+    const auto has_it = [&](const Inspected& inspected) {
+      return inspected.file.encodable.contains(name);
+    };
+    if (field->type()->id() == arrow::Type::LARGE_STRING &&
+        std::any_of(files.begin(), files.end(), has_it) &&
+        std::none_of(files.begin(), files.end(), is_plain)) {
+      encodable.push_back(name);
+    }
+  }
+  return encodable;
+}
+
 std::set<std::string> OwnColumns(const std::vector<Inspected>& files) {
   std::set<std::string> columns;
   for (const auto& inspected : files) {
@@ -110,6 +132,7 @@ arrow::Result<XShards> ReadTypedFiles(
   if (options.columns.has_value()) {
     ARROW_ASSIGN_OR_RAISE(scan.schema, SelectFields(*scan.schema, *options.columns));
   }
+  scan.encodable = EncodableColumns(inspected, *scan.schema);
   const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
   const int64_t num_parts = PartsFor(inspected, target_bytes);
   if (num_parts > 1) scan.options[kGroupParts] = std::to_string(num_parts);

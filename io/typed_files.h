@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace xshards::io {
 struct TypedFile {
   std::shared_ptr<arrow::Schema> schema;  // in the engine's types
   std::vector<Group> groups;
+  std::set<std::string> encodable = {};  // text whose dictionaries are worth keeping
   bool can_cut_groups = false;  // some rows of a group can be read without the others
 };
 

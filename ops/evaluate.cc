@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/evaluate.h"
 
+#include <limits>
+#include <utility>
+
+#include <arrow/array/array_dict.h>
 #include <arrow/array/concatenate.h>
 #include <arrow/array/util.h>
 #include <arrow/chunked_array.h>
 #include <arrow/datum.h>
+#include <arrow/scalar.h>
+
+#include "ops/vector_array.h"
+#include "xshards/dictionary_places.h"
+#include "xshards/encoded_columns.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::ops {
 
-arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
-    const arrow::compute::Expression& bound, const arrow::RecordBatch& batch,
-    arrow::compute::ExecContext* exec) {
-  ARROW_ASSIGN_OR_RAISE(auto value, arrow::compute::ExecuteScalarExpression(
-                                        bound, arrow::compute::ExecBatch(batch), exec));
+namespace {
+
+arrow::Result<std::shared_ptr<arrow::Array>> Run(const arrow::compute::Expression& bound,
+                                                 const arrow::compute::ExecBatch& batch,
+                                                 arrow::compute::ExecContext* exec) {
+  ARROW_ASSIGN_OR_RAISE(auto value,
+                        arrow::compute::ExecuteScalarExpression(bound, batch, exec));
   if (value.is_scalar()) {
-    return arrow::MakeArrayFromScalar(*value.scalar(), batch.num_rows(),
-                                      exec->memory_pool());
+    return arrow::MakeArrayFromScalar(*value.scalar(), batch.length, exec->memory_pool());
   }
   if (value.is_chunked_array()) {
     const auto& chunks = *value.chunked_array();
@@ -25,6 +36,92 @@ arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
     return arrow::Concatenate(chunks.chunks(), exec->memory_pool());
   }
   return value.make_array();
+}
+
+/// The place of each row's value in the dictionary; past its end where there is none.
+std::shared_ptr<arrow::Array> PlacesOf(const arrow::DictionaryArray& column) {
+  if (column.indices()->null_count() == 0) return column.indices();
+  std::vector<int32_t> places(static_cast<size_t>(column.length()));
+  ForEachPlace(column, [&](int64_t row, size_t place) {
+    places[static_cast<size_t>(row)] = static_cast<int32_t>(place);
+  });
+  return ToArray(std::move(places));
+}
+
+/// What rows of a column have, given what values of its dictionary have and, last, what
+/// rows without a value have.
+arrow::Result<std::shared_ptr<arrow::Array>> ByPlace(
+    const std::shared_ptr<arrow::Array>& by_place, const arrow::DictionaryArray& column,
+    arrow::MemoryPool* pool) {
+  const int64_t none = by_place->length() - 1;
+  // Missing stays missing, mostly: then nothing has to be put in its place.
+  const bool stays = by_place->IsNull(none);
+  const auto values = stays ? by_place->Slice(0, none) : by_place;
+  const auto places = stays ? column.indices() : PlacesOf(column);
+  return DecodeValues(
+      arrow::DictionaryArray(arrow::dictionary(places->type(), values->type()), places,
+                             values),
+      pool);
+}
+
+}  // namespace
+
+arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
+                                                 const arrow::Schema& schema) {
+  RowExpression made;
+  ARROW_ASSIGN_OR_RAISE(auto bound, expression.Bind(schema));
+  made.bound_ = std::move(bound.arrow);
+  made.field_ = std::move(bound.field);
+  const auto columns = expression.Columns();
+  for (const auto& name : columns) {
+    const int i = schema.GetFieldIndex(name);
+    if (i >= 0 && IsEncoded(*schema.field(i))) made.encoded_.push_back(i);
+  }
+  made.reads_one_column_ = columns.size() == 1;
+  return made;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::Evaluate(
+    const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
+  arrow::compute::ExecBatch values(batch);
+  if (encoded_.empty()) return Run(bound_, values, exec);
+  if (reads_one_column_) {
+    auto result = EvaluateByValue(batch, exec);
+    // A value that no row has may be one that it fails on.
+    if (result.ok() && *result != nullptr) return result;
+  }
+  for (int i : encoded_) {
+    ARROW_ASSIGN_OR_RAISE(
+        values.values[static_cast<size_t>(i)],
+        DecodeValues(static_cast<const arrow::DictionaryArray&>(*batch.column(i)),
+                     exec->memory_pool()));
+  }
+  return Run(bound_, values, exec);
+}
+
+/// nullptr if there are too few rows for that.
+arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateByValue(
+    const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
+  const int read = encoded_[0];
+  const auto& column = static_cast<const arrow::DictionaryArray&>(*batch.column(read));
+  const auto& dictionary = column.dictionary();
+  if (column.data()->dictionary != dictionary_) {
+    if (dictionary->length() > column.length() / 2 ||
+        dictionary->length() >= std::numeric_limits<int32_t>::max()) {
+      return nullptr;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeArrayOfNull(dictionary->type(), 1));
+    ARROW_ASSIGN_OR_RAISE(auto values,
+                          arrow::Concatenate({dictionary, none}, exec->memory_pool()));
+    arrow::compute::ExecBatch places({}, values->length());
+    for (const auto& other : batch.schema()->fields()) {
+      places.values.emplace_back(arrow::MakeNullScalar(ValueType(other->type())));
+    }
+    places.values[static_cast<size_t>(read)] = values;
+    ARROW_ASSIGN_OR_RAISE(by_place_, Run(bound_, places, exec));
+    dictionary_ = column.data()->dictionary;
+  }
+  return ByPlace(by_place_, column, exec->memory_pool());
 }
 
 }  // namespace xshards::ops

@@ -2,19 +2,46 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include <arrow/array.h>
 #include <arrow/compute/exec.h>
 #include <arrow/compute/expression.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
+#include <arrow/type.h>
+
+#include "xshards/expression.h"
 
 namespace xshards::ops {
 
-/// Compute a bound expression over a batch, as one array of the batch's length: constants
-/// are repeated.
-arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
-    const arrow::compute::Expression& bound, const arrow::RecordBatch& batch,
-    arrow::compute::ExecContext* exec);
+/// An expression bound to the columns of a stream's batches. Of columns that are encoded
+/// (encoded_columns.h) it sees the values; if it reads one column only, each value of its
+/// dictionary once. Used by one thread.
+class RowExpression {
+ public:
+  /// Bind to a schema; errors as of Expression::Bind.
+  static arrow::Result<RowExpression> Make(const Expression& expression,
+                                           const arrow::Schema& schema);
+
+  /// The type and dtype of what it gives.
+  const std::shared_ptr<arrow::Field>& field() const { return field_; }
+
+  /// Compute one array of the batch's length: constants are repeated.
+  arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
+      const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::Array>> EvaluateByValue(
+      const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
+
+  arrow::compute::Expression bound_;
+  std::shared_ptr<arrow::Field> field_;
+  std::vector<int> encoded_;  // columns that it reads
+  bool reads_one_column_ = false;
+  // What it gives for each value of the dictionary that came last, and for none.
+  std::shared_ptr<arrow::ArrayData> dictionary_;
+  std::shared_ptr<arrow::Array> by_place_;
+};
 
 }  // namespace xshards::ops

@@ -3,7 +3,6 @@
 
 #include <arrow/array/array_primitive.h>
 #include <arrow/compute/api_vector.h>
-#include <arrow/compute/expression.h>
 
 #include "ops/batches.h"
 #include "ops/evaluate.h"
@@ -29,12 +28,12 @@ class FilterStream final : public UnaryStream {
  protected:
   arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) override {
-    ARROW_ASSIGN_OR_RAISE(auto bound, node_.predicate.Bind(*input));
-    predicate_ = std::move(bound.arrow);
-    if (predicate_.type()->id() != arrow::Type::BOOL) {
+    ARROW_ASSIGN_OR_RAISE(predicate_, RowExpression::Make(node_.predicate, *input));
+    const auto& type = *predicate_.field()->type();
+    if (type.id() != arrow::Type::BOOL) {
       return arrow::Status::TypeError("Expected a predicate that is true or false, but ",
                                       node_.predicate.ToString(), " is ",
-                                      predicate_.type()->ToString());
+                                      type.ToString());
     }
     return input;
   }
@@ -44,7 +43,7 @@ class FilterStream final : public UnaryStream {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Keep() {
     ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
     if (batch == nullptr) return nullptr;
-    ARROW_ASSIGN_OR_RAISE(auto mask, Evaluate(predicate_, *batch, &exec_));
+    ARROW_ASSIGN_OR_RAISE(auto mask, predicate_.Evaluate(*batch, &exec_));
     const auto& selected = static_cast<const arrow::BooleanArray&>(*mask);
     const int64_t count = selected.true_count();
     if (count == batch->num_rows()) return batch;
@@ -56,7 +55,7 @@ class FilterStream final : public UnaryStream {
   }
 
   const FilterNode node_;
-  arrow::compute::Expression predicate_;
+  RowExpression predicate_;
   BatchCoalescer kept_;
 };
 

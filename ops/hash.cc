@@ -7,6 +7,7 @@
 
 #include "ops/key_columns.h"
 #include "ops/key_values.h"
+#include "xshards/dictionary_places.h"
 
 namespace xshards::ops {
 
@@ -78,14 +79,17 @@ arrow::Status AddDictionary(const arrow::DictionaryArray& column, const RowHashe
                             arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(
       auto values, HashRows({column.dictionary()}, column.dictionary()->length(), pool));
-  for (int64_t row = 0; row < column.length(); ++row) {
-    if (column.IsNull(row)) {
-      hasher.AddMissing(row);
-    } else {
-      hasher.Add(row, values[static_cast<size_t>(column.GetValueIndex(row))]);
-    }
-  }
+  values.push_back(HashWord({KeyTag::kMissing, 0}));
+  ForEachPlace(column,
+               [&](int64_t row, size_t place) { hasher.Add(row, values[place]); });
   return arrow::Status::OK();
+}
+
+/// True if it takes less to hash the values of a dictionary than those of its rows.
+bool IsWorthHashing(const arrow::Array& column) {
+  return column.type_id() == arrow::Type::DICTIONARY &&
+         static_cast<const arrow::DictionaryArray&>(column).dictionary()->length() <=
+             column.length();
 }
 
 }  // namespace
@@ -119,7 +123,7 @@ arrow::Result<std::vector<uint64_t>> HashRows(const arrow::ArrayVector& columns,
   std::vector<uint64_t> hashes(static_cast<size_t>(num_rows));
   for (size_t i = 0; i < columns.size(); ++i) {
     const RowHasher hasher(hashes, /*is_first=*/i == 0);
-    if (columns[i]->type_id() == arrow::Type::DICTIONARY) {
+    if (IsWorthHashing(*columns[i])) {
       ARROW_RETURN_NOT_OK(AddDictionary(
           static_cast<const arrow::DictionaryArray&>(*columns[i]), hasher, pool));
       continue;

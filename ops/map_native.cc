@@ -6,6 +6,7 @@
 #include "ops/batches.h"
 #include "ops/executors.h"
 #include "ops/unary_stream.h"
+#include "xshards/encoded_columns.h"
 
 namespace xshards::ops {
 
@@ -26,6 +27,7 @@ class MapNativeStream final : public UnaryStream {
       called_ = true;
       ARROW_ASSIGN_OR_RAISE(auto shard, CollectInput());
       if (shard == nullptr) return nullptr;
+      ARROW_ASSIGN_OR_RAISE(shard, DecodeColumns(std::move(shard), context_.pool));
       ARROW_ASSIGN_OR_RAISE(auto output, Call(ShardView(std::move(shard))));
       schema_ = output->schema();
       output_ = BatchSlicer(std::move(output), 4 * context_.batch_bytes);

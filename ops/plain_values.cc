@@ -10,7 +10,7 @@
 #include <arrow/util/bit_util.h>
 #include <arrow/util/bitmap_ops.h>
 
-#include "ops/gather.h"
+#include "xshards/encoded_columns.h"
 
 namespace xshards::ops {
 
@@ -54,10 +54,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> NaNToNull(
 arrow::Result<std::shared_ptr<arrow::Array>> Decode(
     const std::shared_ptr<arrow::Array>& column, arrow::MemoryPool* pool) {
   switch (column->type_id()) {
-    case arrow::Type::DICTIONARY: {
-      const auto& encoded = static_cast<const arrow::DictionaryArray&>(*column);
-      return Gather(encoded.dictionary(), encoded.indices(), pool);
-    }
+    case arrow::Type::DICTIONARY:
+      return DecodeValues(static_cast<const arrow::DictionaryArray&>(*column), pool);
     case arrow::Type::RUN_END_ENCODED: {
       arrow::compute::ExecContext exec(pool);
       ARROW_ASSIGN_OR_RAISE(auto values, arrow::compute::RunEndDecode(column, &exec));

@@ -3,8 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/compute/expression.h>
-
 #include "ops/evaluate.h"
 #include "ops/executors.h"
 #include "ops/unary_stream.h"
@@ -30,7 +28,7 @@ class ProjectStream final : public UnaryStream {
         columns.push_back(batch->column(columns_[i].index));
         continue;
       }
-      auto column = Evaluate(columns_[i].bound, *batch, &exec_);
+      auto column = columns_[i].computed.Evaluate(*batch, &exec_);
       if (!column.ok()) {
         return column.status().WithMessage("Column '",
                                            schema_->field(static_cast<int>(i))->name(),
@@ -48,13 +46,13 @@ class ProjectStream final : public UnaryStream {
     arrow::FieldVector fields;
     for (size_t i = 0; i < project.expressions.size(); ++i) {
       Column column;
-      ARROW_ASSIGN_OR_RAISE(auto bound, project.expressions[i].Bind(*input));
+      ARROW_ASSIGN_OR_RAISE(column.computed,
+                            RowExpression::Make(project.expressions[i], *input));
       const std::string* source = project.expressions[i].column_name();
       if (source != nullptr) column.index = input->GetFieldIndex(*source);
       fields.push_back(column.index >= 0
                            ? Renamed(input->field(column.index), project.names[i])
-                           : bound.field->WithName(project.names[i]));
-      column.bound = std::move(bound.arrow);
+                           : column.computed.field()->WithName(project.names[i]));
       columns_.push_back(std::move(column));
     }
     return arrow::schema(std::move(fields), input->metadata());
@@ -63,7 +61,7 @@ class ProjectStream final : public UnaryStream {
  private:
   struct Column {
     int index = -1;  // of the input column that is passed on; -1: computed
-    arrow::compute::Expression bound;
+    RowExpression computed;
   };
 
   const ProjectNode node_;

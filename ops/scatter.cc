@@ -7,6 +7,7 @@
 
 #include "ops/scatter_column.h"
 #include "ops/scratch_vector.h"
+#include "ops/shared_dictionary.h"
 
 namespace xshards::ops {
 
@@ -42,6 +43,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
   for (int i = 0; i < batches[0]->num_columns(); ++i) {
     arrow::ArrayDataVector pieces;
     for (const auto& batch : batches) pieces.push_back(batch->column_data(i));
+    ARROW_RETURN_NOT_OK(ShareDictionary(&pieces, pool));
     columns.emplace_back(std::move(pieces));
     num_bytes += columns.back().num_bytes();
   }

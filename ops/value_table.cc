@@ -11,6 +11,7 @@
 #include "ops/gather.h"
 #include "ops/hash.h"
 #include "ops/key_values.h"
+#include "xshards/dictionary_places.h"
 
 namespace xshards::ops {
 
@@ -44,24 +45,6 @@ uint64_t HashOf(uint64_t word, uint32_t tag) {
                        (0xD6E8FEB86659FD93 ^ (uint64_t{tag} << 1));
   return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) *
          0xA0761D6478BD642F;
-}
-
-/// Call visit(row, place) for every row: the place of its value in the dictionary, or
-/// past its end where it is null.
-template <typename Visit>
-void ForEachPlace(const arrow::DictionaryArray& values, Visit&& visit) {
-  const auto& indices = *values.indices();
-  if (indices.type_id() == arrow::Type::INT32 && indices.null_count() == 0) {
-    const int32_t* places = static_cast<const arrow::Int32Array&>(indices).raw_values();
-    for (int64_t row = 0; row < values.length(); ++row) {
-      visit(row, static_cast<size_t>(places[row]));
-    }
-    return;
-  }
-  const int64_t end = values.dictionary()->length();
-  for (int64_t row = 0; row < values.length(); ++row) {
-    visit(row, static_cast<size_t>(values.IsNull(row) ? end : values.GetValueIndex(row)));
-  }
 }
 
 /// The end of the bytes of an array: reading up to there is safe.
@@ -232,8 +215,19 @@ arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
   const auto& dictionary = values.dictionary();
   if (values.data()->dictionary != dictionary_) {
     dictionary_ = values.data()->dictionary;
-    dictionary_ids_.assign(static_cast<size_t>(dictionary->length()) + 1, kNoValue);
+    // Where there are rows enough, look up at once what other dictionaries had, too.
+    if (size_ > 0 && dictionary->length() <= values.length()) {
+      ARROW_RETURN_NOT_OK(FindPlaces(*dictionary, &dictionary_ids_, pool));
+    } else {
+      dictionary_ids_.assign(static_cast<size_t>(dictionary->length()) + 1, kNoValue);
+    }
   }
+  bool all_known = true;
+  ForEachPlace(values, [&](int64_t row, size_t place) {
+    ids[row] = dictionary_ids_[place];
+    all_known &= ids[row] != kNoValue;
+  });
+  if (all_known) return arrow::Status::OK();
   // What was not looked up before, each value once.
   std::vector<int64_t> places;
   std::vector<int64_t> rows;
@@ -268,11 +262,7 @@ arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>
   if (values.type_id() == arrow::Type::DICTIONARY) {
     const auto& encoded = static_cast<const arrow::DictionaryArray&>(values);
     std::vector<uint32_t> ids_of_values;
-    ARROW_RETURN_NOT_OK(Find(*encoded.dictionary(), &ids_of_values, pool));
-    ARROW_ASSIGN_OR_RAISE(auto null, arrow::MakeArrayOfNull(arrow::null(), 1, pool));
-    std::vector<uint32_t> id_of_null;
-    ARROW_RETURN_NOT_OK(Find(*null, &id_of_null, pool));
-    ids_of_values.push_back(id_of_null[0]);
+    ARROW_RETURN_NOT_OK(FindPlaces(*encoded.dictionary(), &ids_of_values, pool));
     ids->resize(static_cast<size_t>(values.length()));
     ForEachPlace(encoded, [&](int64_t row, size_t place) {
       (*ids)[static_cast<size_t>(row)] = ids_of_values[place];
@@ -285,6 +275,17 @@ arrow::Status ValueTable::Find(const arrow::Array& values, std::vector<uint32_t>
     block.Fill(*values.Slice(row, kBlockRows));
     FindBlock(block, ids->data() + row);
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueTable::FindPlaces(const arrow::Array& dictionary,
+                                     std::vector<uint32_t>* ids,
+                                     arrow::MemoryPool* pool) const {
+  ARROW_RETURN_NOT_OK(Find(dictionary, ids, pool));
+  ARROW_ASSIGN_OR_RAISE(auto null, arrow::MakeArrayOfNull(arrow::null(), 1, pool));
+  std::vector<uint32_t> id_of_null;
+  ARROW_RETURN_NOT_OK(Find(*null, &id_of_null, pool));
+  ids->push_back(id_of_null[0]);
   return arrow::Status::OK();
 }
 

@@ -78,6 +78,9 @@ class ValueTable {
   void FindBlock(const Block& block, uint32_t* ids) const;
   arrow::Status InsertDictionary(const arrow::DictionaryArray& values, uint32_t* ids,
                                  std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
+  /// The numbers of a dictionary's values and, last, of null: kNoValue where not known.
+  arrow::Status FindPlaces(const arrow::Array& dictionary, std::vector<uint32_t>* ids,
+                           arrow::MemoryPool* pool) const;
   void Grow();
 
   ScratchVector<Slot> slots_;  // a power of two, at most two thirds full

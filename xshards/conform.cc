@@ -3,15 +3,26 @@
 
 #include <utility>
 
+#include <arrow/array/array_dict.h>
 #include <arrow/array/util.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
 #include <arrow/type.h>
 
 #include "xshards/common_type.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards {
+
+namespace {
+
+bool IsEncodingOf(const arrow::DataType& type, const arrow::DataType& values) {
+  return type.id() == arrow::Type::DICTIONARY &&
+         static_cast<const arrow::DictionaryType&>(type).value_type()->Equals(values);
+}
+
+}  // namespace
 
 arrow::compute::CastOptions WideningCast(const arrow::DataType& from,
                                          const std::shared_ptr<arrow::DataType>& to) {
@@ -35,6 +46,10 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Conform(
     if (column == nullptr) {
       ARROW_ASSIGN_OR_RAISE(
           column, arrow::MakeArrayOfNull(field->type(), batch->num_rows(), pool));
+    } else if (IsEncodingOf(*column->type(), *field->type())) {
+      ARROW_ASSIGN_OR_RAISE(
+          column,
+          DecodeValues(static_cast<const arrow::DictionaryArray&>(*column), pool));
     } else if (!column->type()->Equals(*field->type())) {
       auto cast = arrow::compute::Cast(
           *column, field->type(), WideningCast(*ValueType(column->type()), field->type()),

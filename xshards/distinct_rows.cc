@@ -11,6 +11,7 @@
 #include <arrow/util/bit_util.h>
 
 #include "xshards/batch_stream.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/executor.h"
 #include "xshards/stage_trees.h"
 
@@ -126,13 +127,19 @@ const char* PositionFunction(const AggregateNode& aggregate) {
   return aggregate.by_last ? "last_position" : "first_position";
 }
 
-/// Among how many the rows are divided by their keys. A table of numbers is to stay in a
-/// core's cache; keys of several columns bring what their values are with them, for which
-/// fewer are better.
-int32_t NumFinders(int64_t num_rows, size_t num_partitions, size_t num_keys) {
+/// True if keys come as numbers of values, or with them: then there are fewer of them, or
+/// each brings what its values are with it.
+bool HaveNumbers(const std::vector<std::string>& keys, const arrow::Schema& input) {
+  const auto first = input.GetFieldByName(keys[0]);
+  return keys.size() > 1 || (first != nullptr && IsEncoded(*first));
+}
+
+/// Among how many the rows are divided by their keys. A table of keys is to stay in a
+/// core's cache; of numbers, fewer are better.
+int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
   constexpr int64_t kMost = 1024;
   constexpr int64_t kFewest = 8;
-  const int64_t rows_each = num_keys == 1 ? 1 << 15 : 1 << 19;
+  const int64_t rows_each = have_numbers ? 1 << 19 : 1 << 15;
   return static_cast<int32_t>(
       std::max(std::min(num_rows / rows_each, kMost),
                std::min(static_cast<int64_t>(num_partitions), kFewest)));
@@ -173,7 +180,8 @@ arrow::Result<Executor::Trees> Executor::LowerDistinct(
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
   sink.mode = ExchangeMode::kHash;
   const int64_t num_rows = NumRows(trees);
-  sink.num_partitions = NumFinders(num_rows, trees.size(), find.keys.size());
+  sink.num_partitions =
+      NumFinders(num_rows, trees.size(), HaveNumbers(find.keys, *input));
   sink.keys = find.keys;
   ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), sink));
   find.phase = AggregatePhase::kFinal;

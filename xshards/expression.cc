@@ -9,6 +9,7 @@
 #include <arrow/datum.h>
 #include <arrow/type.h>
 
+#include "xshards/encoded_columns.h"
 #include "xshards/lowering.h"
 
 namespace xshards {
@@ -82,9 +83,10 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
         twice ? "There are several columns named '" : "There is no column '", name,
         "'; there are: ", known);
   }
+  const auto values = DecodedSchema(arrow::schema(schema.fields(), schema.metadata()));
   auto bind = [&]() -> arrow::Result<BoundExpression> {
-    ARROW_ASSIGN_OR_RAISE(auto lowered, Lowering(schema).Lower(arrow_));
-    ARROW_ASSIGN_OR_RAISE(auto bound, lowered.arrow.Bind(schema));
+    ARROW_ASSIGN_OR_RAISE(auto lowered, Lowering(*values).Lower(arrow_));
+    ARROW_ASSIGN_OR_RAISE(auto bound, lowered.arrow.Bind(*values));
     // Only the dtype: a label or index that a column had is not that of the result.
     auto field = arrow::field("", bound.type()->GetSharedPtr());
     return BoundExpression{std::move(bound), WithDtypeOf(field, *lowered.field)};

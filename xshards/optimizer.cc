@@ -246,6 +246,7 @@ const std::vector<OptimizerRule>& OptimizerRules() {
       {.name = "keep best rows", .apply = KeepBestRows},
       {.name = "push down projections", .apply = PushDownProjections},
       {.name = "fuse narrow nodes", .apply = FuseNarrowNodes},
+      {.name = "keep dictionaries", .apply = KeepDictionaries},
   };
   return rules;
 }

@@ -32,6 +32,10 @@ XSHARDS_EXPORT arrow::Result<Plan> PushDownProjections(const Plan& plan);
 /// Merge neighbouring narrow nodes: filters into one, selections into one.
 XSHARDS_EXPORT arrow::Result<Plan> FuseNarrowNodes(const Plan& plan);
 
+/// Read text as dictionaries, as files have it, where it stays in the engine: below what
+/// moves, groups or keeps rows, but not where a function or the caller gets them next.
+XSHARDS_EXPORT arrow::Result<Plan> KeepDictionaries(const Plan& plan);
+
 /// All rules, in the order they are applied.
 XSHARDS_EXPORT const std::vector<OptimizerRule>& OptimizerRules();
 

@@ -16,6 +16,8 @@
 #include <arrow/util/base64.h>
 #include <arrow/util/key_value_metadata.h>
 
+#include "xshards/encoded_columns.h"
+
 namespace xshards {
 
 namespace {
@@ -229,11 +231,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> SortValues(
     ARROW_ASSIGN_OR_RAISE(auto categories, CategoriesOf(field));
     return CategoryCodes(column, categories, pool);
   }
-  const auto type = ValueType(column->type());
-  if (type->Equals(*column->type())) return column;
-  arrow::compute::ExecContext exec(pool);
-  exec.set_use_threads(false);
-  return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Safe(), &exec);
+  if (column->type_id() != arrow::Type::DICTIONARY) return column;
+  return DecodeValues(static_cast<const arrow::DictionaryArray&>(*column), pool);
 }
 
 std::shared_ptr<arrow::DataType> ValueType(const std::shared_ptr<arrow::DataType>& type) {

@@ -6,6 +6,7 @@
 
 #include "xshards/batch_stream.h"
 #include "xshards/conform.h"
+#include "xshards/encoded_columns.h"
 
 namespace xshards {
 
@@ -163,7 +164,8 @@ arrow::Result<std::unique_ptr<BatchStream>> Partition::Open(
 arrow::Result<std::vector<Payload>> Partition::Load() const {
   // A function called on pieces of a partition may have given each another schema.
   ARROW_ASSIGN_OR_RAISE(auto unified, UnifySchemas({*this}));
-  ARROW_ASSIGN_OR_RAISE(auto stream, Open(unified, arrow::default_memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(auto stream,
+                        Open(DecodedSchema(unified), arrow::default_memory_pool()));
   ARROW_ASSIGN_OR_RAISE(auto batches, ReadAll(*stream));
   std::vector<Payload> payloads;
   arrow::RecordBatchVector table;

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "xshards/encoded_columns.h"
+
 namespace xshards {
 
 namespace {
@@ -13,6 +15,16 @@ std::string Join(const std::vector<std::string>& parts) {
   std::string text;
   for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+/// The columns that are read as dictionaries.
+std::vector<std::string> EncodedColumns(const ScanNode& node) {
+  std::vector<std::string> names;
+  for (const auto& name : node.columns.value_or(node.schema->field_names())) {
+    const auto field = node.schema->GetFieldByName(name);
+    if (field != nullptr && IsEncoded(*field)) names.push_back(name);
+  }
+  return names;
 }
 
 std::string Line(const ScanNode& node) {
@@ -27,6 +39,8 @@ std::string Line(const ScanNode& node) {
     line << "; columns " << node.columns->size() << " of " << node.schema->num_fields();
     line << ": " << Join(*node.columns);
   }
+  const auto encoded = EncodedColumns(node);
+  if (!encoded.empty()) line << "; dictionaries kept: " << Join(encoded);
   if (node.filter) line << "; skips by " << node.filter->ToString();
   if (node.limit) line << "; at most " << *node.limit << " rows each";
   line << ")";

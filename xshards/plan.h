@@ -42,6 +42,8 @@ struct ScanNode {
   std::map<std::string, std::string> options;
   std::shared_ptr<arrow::Schema> schema;  // of the files
   std::vector<Split> splits;
+  /// Columns of text that all files hold as dictionaries: see KeepDictionaries.
+  std::vector<std::string> encodable = {};
   /// Set by the optimizer: the columns to read (in the order given), rows that can be
   /// skipped (the filter stays in the plan: skipping is best effort), and how many rows
   /// of a partition are needed at most.

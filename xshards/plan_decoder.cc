@@ -286,6 +286,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetScan() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&limit));
   if (limit >= 0) node.limit = limit;
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.guessed));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.encodable));
   return node;
 }
 

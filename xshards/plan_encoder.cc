@@ -172,6 +172,7 @@ arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
   if (node.filter) ARROW_RETURN_NOT_OK(PutExpression(*node.filter));
   bytes_.Put(node.limit.value_or(-1));
   bytes_.Put(node.guessed);
+  bytes_.Put(node.encodable);
   return arrow::Status::OK();
 }
 

@@ -5,6 +5,7 @@
 
 #include <arrow/array/concatenate.h>
 
+#include "xshards/encoded_columns.h"
 #include "xshards/explain.h"
 
 namespace xshards {
@@ -312,7 +313,8 @@ bool XShards::is_cached() const {
 
 arrow::Result<std::shared_ptr<arrow::Schema>> XShards::known_schema() const {
   ARROW_RETURN_NOT_OK(status_);
-  return OutputSchema(*plan_);
+  ARROW_ASSIGN_OR_RAISE(const auto known, OutputSchema(*plan_));
+  return DecodedSchema(known);
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema(
@@ -320,7 +322,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema(
   ARROW_ASSIGN_OR_RAISE(auto known, known_schema());
   if (known != nullptr) return known;
   ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
-  return UnifySchemas(partitions);
+  ARROW_ASSIGN_OR_RAISE(const auto found, UnifySchemas(partitions));
+  return DecodedSchema(found);
 }
 
 arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
@@ -351,6 +354,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(
     const arrow::StopToken& stop) const {
   ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
+  schema = DecodedSchema(schema);
   if (schema == nullptr) {
     return arrow::Status::TypeError(
         "A table is made of DataFrame shards; these hold "

@@ -15,6 +15,7 @@
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
 #include "xshards/conform.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/shards.h"
 
 namespace xshards::python {
@@ -96,7 +97,7 @@ arrow::Result<std::vector<std::vector<Payload>>> Load(
     const XShards& shards, const std::vector<Partition>& partitions,
     const arrow::StopToken& stop) {
   // Partitions that have no type in common are each given as they are.
-  const auto schema = UnifySchemas(partitions).ValueOr(nullptr);
+  const auto schema = DecodedSchema(UnifySchemas(partitions).ValueOr(nullptr));
   std::vector<std::vector<Payload>> loaded;
   loaded.reserve(partitions.size());
   for (const Partition& partition : partitions) {

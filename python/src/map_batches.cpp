@@ -11,6 +11,7 @@
 #include <pybind11/stl.h>
 
 #include "python/src/status_exception.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/payload.h"
 
 namespace xshards::python {
@@ -118,6 +119,8 @@ class MapBatchesStream final : public BatchStream {
       if (rest_ != nullptr && empty_schema_ == nullptr) empty_schema_ = rest_->schema();
       ARROW_ASSIGN_OR_RAISE(rest_, input_->Next());
       if (rest_ == nullptr) return false;
+      if (KindOf(*rest_->schema()) != PayloadKind::kTable) continue;
+      ARROW_ASSIGN_OR_RAISE(rest_, DecodeColumns(std::move(rest_), context_.pool));
     }
     return true;
   }

@@ -10,6 +10,7 @@
 #include "python/src/map_batches.h"
 #include "python/src/status_exception.h"
 #include "xshards/adjacent_batches.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/payload.h"
 #include "xshards/private_memory.h"
 
@@ -43,7 +44,8 @@ arrow::Result<std::vector<Payload>> ToPayloads(
   arrow::RecordBatchVector table;
   for (const auto& batch : batches) {
     if (KindOf(*batch->schema()) == PayloadKind::kTable) {
-      table.push_back(batch);
+      ARROW_ASSIGN_OR_RAISE(auto decoded, DecodeColumns(batch, context.pool));
+      table.push_back(std::move(decoded));
     } else {
       payloads.push_back(Payload::FromBatch(batch));
     }
@@ -59,7 +61,7 @@ arrow::Result<std::vector<Payload>> ToPayloads(
     payloads.insert(payloads.begin(), Payload::Table(table_schema, std::move(table)));
   } else if (payloads.empty() && schema != nullptr &&
              KindOf(*schema) == PayloadKind::kTable) {
-    payloads.push_back(Payload::Table(schema, {}));
+    payloads.push_back(Payload::Table(DecodedSchema(schema), {}));
   }
   return payloads;
 }

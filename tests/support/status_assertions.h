@@ -27,6 +27,13 @@ const arrow::Status& StatusOf(const arrow::Result<T>& result) {
                                << ::xshards::testing::StatusOf(outcome_); \
   } while (false)
 
+#define EXPECT_OK(expression)                                             \
+  do {                                                                    \
+    const auto& outcome_ = (expression);                                  \
+    EXPECT_TRUE(outcome_.ok()) << #expression << ": "                     \
+                               << ::xshards::testing::StatusOf(outcome_); \
+  } while (false)
+
 #define ASSERT_OK_AND_ASSIGN(target, expression)                            \
   auto XSHARDS_CONCAT(result_, __LINE__) = (expression);                    \
   ASSERT_TRUE(XSHARDS_CONCAT(result_, __LINE__).ok())                       \

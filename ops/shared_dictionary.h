@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arrow/array/data.h>
+#include <arrow/memory_pool.h>
+#include <arrow/status.h>
+
+namespace xshards::ops {
+
+/// Give dictionary arrays of one type the same dictionary, which has the values of all of
+/// theirs; other arrays, and those that share one already, stay as they are.
+arrow::Status ShareDictionary(arrow::ArrayDataVector* arrays, arrow::MemoryPool* pool);
+
+}  // namespace xshards::ops

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/evaluate.h"
+
+#include <arrow/array/array_dict.h>
+#include <arrow/compute/api_scalar.h>
+
+#include "tests/ops/operator_fixture.h"
+
+namespace xshards::ops {
+namespace {
+
+class Evaluate : public OperatorTest {
+ protected:
+  static std::shared_ptr<arrow::Array> Encode(const std::string& places,
+                                              const std::string& values) {
+    return Get(arrow::DictionaryArray::FromArrays(
+        arrow::dictionary(arrow::int32(), arrow::large_utf8()),
+        Json(arrow::int32(), places), Json(arrow::large_utf8(), values)));
+  }
+  static std::shared_ptr<arrow::Array> Compute(
+      const Expression& expression, const std::shared_ptr<arrow::RecordBatch>& batch) {
+    arrow::compute::ExecContext exec;
+    auto bound = Get(RowExpression::Make(expression, *batch->schema()));
+    auto result = Get(bound.Evaluate(*batch, &exec));
+    // Another time, with what it remembers of the dictionary.
+    EXPECT_TRUE(Get(bound.Evaluate(*batch, &exec))->Equals(*result));
+    return result;
+  }
+  /// The same expression of encoded columns and of their values gives the same.
+  static void ExpectSame(const Expression& expression,
+                         const std::shared_ptr<arrow::RecordBatch>& encoded,
+                         const std::shared_ptr<arrow::RecordBatch>& plain) {
+    ExpectArray(Compute(expression, encoded), Compute(expression, plain));
+  }
+
+  const std::shared_ptr<arrow::RecordBatch> encoded_ =
+      Batch({{"t", Encode("[0, 2, null, 0, 1, 2, null, 0]", R"(["b", "a", "é"])")},
+             {"u", Encode("[1, 1, 1, 0, 0, null, 0, 0]", R"(["b", "x"])")},
+             {"n", Json(arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]")}});
+  const std::shared_ptr<arrow::RecordBatch> plain_ = Batch(
+      {{"t", arrow::large_utf8(), R"(["b", "é", null, "b", "a", "é", null, "b"])"},
+       {"u", arrow::large_utf8(), R"(["x", "x", "x", "b", "b", null, "b", "b"])"},
+       {"n", arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]"}});
+};
+
+TEST_F(Evaluate, GivesTheSameForEncodedColumns) {
+  const auto upper = Expression::Call("utf8_upper", {col("t")});
+  for (const auto& expression :
+       {col("t") == lit("b"), col("t") != lit("b"), col("t").IsNull(), !col("t").IsNull(),
+        upper, upper == lit("É"), col("t").IsIn(Json(arrow::large_utf8(), R"(["a", "é"])")),
+        col("t") == col("u"), col("t") == lit("b") && col("n") > lit(2),
+        col("n") + lit(1)}) {
+    SCOPED_TRACE(expression.ToString());
+    ExpectSame(expression, encoded_, plain_);
+    for (int64_t begin : {1, 3, 8}) {
+      ExpectSame(expression, encoded_->Slice(begin), plain_->Slice(begin));
+    }
+  }
+}
+
+TEST_F(Evaluate, DoesNotMindValuesThatNoRowHas) {
+  const auto encoded = Batch({{"t", Encode("[0, 1, 0, 1, 0, 1]", R"(["1", "2", "x"])")}});
+  ExpectArray(Compute(col("t").Cast(arrow::int64()), encoded),
+              Json(arrow::int64(), "[1, 2, 1, 2, 1, 2]"));
+}
+
+TEST_F(Evaluate, SaysWhatAValueThatARowHasFailsOn) {
+  const auto encoded = Batch({{"t", Encode("[0, 1, 0, 1, 0, 0]", R"(["1", "x"])")}});
+  arrow::compute::ExecContext exec;
+  auto bound = Get(RowExpression::Make(col("t").Cast(arrow::int64()), *encoded->schema()));
+  const auto status = bound.Evaluate(*encoded, &exec).status();
+  EXPECT_NE(status.message().find("'x'"), std::string::npos) << status;
+}
+
+TEST_F(Evaluate, RepeatsConstants) {
+  ExpectArray(Compute(lit(7), plain_->Slice(0, 3)), Json(arrow::int64(), "[7, 7, 7]"));
+}
+
+}  // namespace
+}  // namespace xshards::ops
