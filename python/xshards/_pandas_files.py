@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import pandas as pd
-
+from xshards._deferred import pd
 from xshards._storage import opened, remote_files, shown
 from xshards.errors import XShardsFileNotFoundError
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import require
+from xshards._deferred import pd
 from xshards._text_methods import TextMethods
 from xshards._time_methods import TimeMethods
 from xshards.errors import (
