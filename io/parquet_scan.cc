@@ -85,11 +85,8 @@ class ParquetSplitStream final : public BatchStream {
     const auto columns = schema_->field_names();
     RowRanges rows = {part};
     if (scan_.filter.has_value()) {
-      ARROW_ASSIGN_OR_RAISE(const bool can_skip, file_->CanReadRanges(group, columns));
-      if (can_skip) {
-        rows =
-            Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *scan_.schema));
-      }
+      rows =
+          Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *scan_.schema));
     }
     int64_t num_rows = 0;
     for (const auto& range : rows) num_rows += range.end - range.begin;
