@@ -117,6 +117,11 @@ arrow::Result<Location> Locate(const std::string& path) {
                   .is_local = true};
 }
 
+bool HasObjects(const arrow::fs::FileSystem& file_system) {
+  const std::string type = file_system.type_name();
+  return type == "s3" || type == "gcs" || type == "abfs";
+}
+
 arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,
                                      const std::string& path) {
   if (location.is_local) return path;

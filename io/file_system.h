@@ -32,6 +32,10 @@ std::string BarePath(const std::string& path);
 /// there (hdfs:// needs Hadoop's library and a JVM).
 arrow::Result<Location> Locate(const std::string& path);
 
+/// True where files are objects, that appear when they are complete, and folders are no
+/// more than parts of their names: S3 and its like.
+bool HasObjects(const arrow::fs::FileSystem& file_system);
+
 /// Write `path`, found below `base`, as the whole path or URI that Locate() takes.
 arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,
                                      const std::string& path);
