@@ -10,6 +10,7 @@
 #include <arrow/config.h>
 #include <arrow/filesystem/localfs.h>
 #include <arrow/util/config.h>
+#include <arrow/util/uri.h>
 
 namespace xshards::io {
 namespace {
@@ -94,6 +95,14 @@ bool IsUri(std::string_view path) {
          path.substr(0, colon).find('/') == std::string_view::npos;
 }
 
+std::string BarePath(const std::string& path) {
+  if (!IsUri(path)) return path;
+  const size_t begin = path.find('/', path.find("://") + 3);
+  if (begin == std::string::npos) return "";
+  return arrow::util::UriUnescape(
+      std::string_view(path).substr(begin, path.find('?', begin) - begin));
+}
+
 arrow::Result<Location> Locate(const std::string& path) {
   if (path.empty()) return arrow::Status::Invalid("Expected a path, got an empty string");
   if (IsUri(path)) return LocateUri(path);
@@ -106,6 +115,11 @@ arrow::Result<Location> Locate(const std::string& path) {
   return Location{.file_system = std::make_shared<arrow::fs::LocalFileSystem>(),
                   .path = absolute.lexically_normal().string(),
                   .is_local = true};
+}
+
+bool HasObjects(const arrow::fs::FileSystem& file_system) {
+  const std::string type = file_system.type_name();
+  return type == "s3" || type == "gcs" || type == "abfs";
 }
 
 arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,

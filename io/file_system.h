@@ -23,10 +23,18 @@ struct Location {
 /// True for "s3://...", "file:///..." and the like.
 bool IsUri(std::string_view path);
 
+/// The folders and the name of a file: of a URI, what is behind its host, unescaped and
+/// without the query; a path is all of it.
+std::string BarePath(const std::string& path);
+
 /// Find the file system of a path or URI. Local paths become absolute. Libraries for
 /// remote systems are loaded on first use; IOError says what one needs where it is not
 /// there (hdfs:// needs Hadoop's library and a JVM).
 arrow::Result<Location> Locate(const std::string& path);
+
+/// True where files are objects, that appear when they are complete, and folders are no
+/// more than parts of their names: S3 and its like.
+bool HasObjects(const arrow::fs::FileSystem& file_system);
 
 /// Write `path`, found below `base`, as the whole path or URI that Locate() takes.
 arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,

@@ -15,6 +15,7 @@
 #include "io/orc_scan.h"
 #include "io/parquet_scan.h"
 #include "io/parquet_writer.h"
+#include "io/remote_output.h"
 
 namespace xshards::io {
 
@@ -34,6 +35,7 @@ void AddOperators(OperatorTable& table) {
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
   table.SetWriter("parquet", MakeWriter(OpenParquetWriter));
   table.SetWriter("ipc", MakeWriter(OpenIpcWriter));
+  table.SetOutput(MakeOutput);
 }
 
 }  // namespace xshards::io

@@ -26,6 +26,42 @@ std::string HiddenName(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".tmp-" + suffix;
 }
 
+// Arrow uploads in the background whatever it is given: this waits for it now and then,
+// or else a file that is made faster than it travels would be held in memory.
+class PacedStream : public arrow::io::OutputStream {
+ public:
+  explicit PacedStream(std::shared_ptr<arrow::io::OutputStream> file)
+      : file_(std::move(file)) {}
+
+  arrow::Status Close() override { return file_->Close(); }
+  arrow::Status Abort() override { return file_->Abort(); }
+  bool closed() const override { return file_->closed(); }
+  arrow::Result<int64_t> Tell() const override { return file_->Tell(); }
+  arrow::Status Flush() override { return file_->Flush(); }
+
+  arrow::Status Write(const void* data, int64_t num_bytes) override {
+    ARROW_RETURN_NOT_OK(file_->Write(data, num_bytes));
+    return Pace(num_bytes);
+  }
+  arrow::Status Write(const std::shared_ptr<arrow::Buffer>& data) override {
+    ARROW_RETURN_NOT_OK(file_->Write(data));
+    return Pace(data->size());
+  }
+
+ private:
+  static constexpr int64_t kMaxUnderway = 32LL << 20;
+
+  arrow::Status Pace(int64_t num_bytes) {
+    underway_ += num_bytes;
+    if (underway_ < kMaxUnderway) return arrow::Status::OK();
+    underway_ = 0;
+    return file_->Flush();
+  }
+
+  const std::shared_ptr<arrow::io::OutputStream> file_;
+  int64_t underway_ = 0;
+};
+
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> Compress(
     const std::string& path, const std::shared_ptr<arrow::io::OutputStream>& file) {
   if (!IsCompressed(path)) return file;
@@ -52,13 +88,21 @@ OutputFile::~OutputFile() {
 
 arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(auto location, Locate(path));
-  std::string hidden = HiddenName(location.path);
+  return Open(path, std::move(location));
+}
+
+arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path,
+                                                            Location location) {
+  std::string hidden = location.is_local ? HiddenName(location.path) : location.path;
   auto file = location.file_system->OpenOutputStream(hidden);
   if (!file.ok()) return WithPath(file.status(), "Could not write", path);
   std::unique_ptr<OutputFile> made(
       new OutputFile(path, std::move(location), std::move(hidden)));
   made->file_ = file.MoveValueUnsafe();
-  auto stream = Compress(path, made->file_);
+  if (!made->location_.is_local) {
+    made->file_ = std::make_shared<PacedStream>(std::move(made->file_));
+  }
+  auto stream = Compress(made->location_.path, made->file_);
   if (!stream.ok()) return made->Abandon(stream.status());
   made->stream_ = stream.MoveValueUnsafe();
   return made;
@@ -67,7 +111,9 @@ arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& p
 arrow::Status OutputFile::Complete() {
   auto status = stream_->Close();
   if (status.ok() && !file_->closed()) status = file_->Close();
-  if (status.ok()) status = location_.file_system->Move(hidden_, location_.path);
+  if (status.ok() && hidden_ != location_.path) {
+    status = location_.file_system->Move(hidden_, location_.path);
+  }
   if (!status.ok()) return Abandon(status);
   done_ = true;
   return status;
@@ -84,6 +130,7 @@ arrow::Status OutputFile::Abandon(const arrow::Status& cause) {
 std::string OutputFile::Remove() {
   done_ = true;
   if (!file_->closed() && !file_->Abort().ok()) return " (nor close)";
+  if (hidden_ == location_.path) return "";  // gone with all of its JobOutput
   if (!location_.file_system->DeleteFile(hidden_).ok()) {
     return " (nor remove '" + hidden_ + "')";
   }

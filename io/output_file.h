@@ -15,11 +15,15 @@ namespace xshards::io {
 
 /// A file that appears at its path whole or not at all: it is written beside it, under a
 /// hidden name of its own, and renamed when complete. What is there already is replaced.
-/// Compressed where the name says so: .gz, .bz2, .zst, .lz4.
+/// Remote files are written in place: a JobOutput has them aside, and objects appear
+/// whole. Compressed where the name says so: .gz, .bz2, .zst, .lz4.
 class OutputFile {
  public:
   /// The folder must exist. Errors name `path`.
   static arrow::Result<std::unique_ptr<OutputFile>> Open(const std::string& path);
+  /// The same where it is known which file system the path, for messages, leads to.
+  static arrow::Result<std::unique_ptr<OutputFile>> Open(const std::string& path,
+                                                         Location location);
   /// Removes the hidden file unless it was completed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

@@ -86,10 +86,7 @@ class ParquetSplitStream final : public BatchStream {
     }
     RowRanges rows = {part};
     if (scan_.filter.has_value()) {
-      ARROW_ASSIGN_OR_RAISE(const bool can_skip, file_->CanReadRanges(group, *schema_));
-      if (can_skip) {
-        rows = Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *values_));
-      }
+      rows = Intersect(rows, RowsThatMayPass(*file_, group, *scan_.filter, *values_));
     }
     int64_t num_rows = 0;
     for (const auto& range : rows) num_rows += range.end - range.begin;

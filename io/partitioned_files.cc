@@ -26,6 +26,7 @@ arrow::Result<std::unique_ptr<PartitionedFiles>> PartitionedFiles::Make(
     arrow::MemoryPool* pool) {
   std::unique_ptr<PartitionedFiles> made(
       new PartitionedFiles(std::move(open), std::move(options), pool));
+  ARROW_ASSIGN_OR_RAISE(made->location_, Locate(made->options_.path));
   std::vector<arrow::TypeHolder> key_types;
   for (const auto& name : made->options_.columns) {
     const int index = schema->GetFieldIndex(name);
@@ -100,8 +101,9 @@ arrow::Status PartitionedFiles::OpenFiles() {
         "fewer values, or sort or repartition by them first");
   }
   ARROW_ASSIGN_OR_RAISE(const auto uniques, grouper_->GetUniques());
-  const size_t slash = options_.path.rfind('/');
-  const std::string base = options_.path.substr(0, slash + 1);
+  auto& file_system = *location_.file_system;
+  const size_t slash = location_.path.rfind('/');
+  const std::string base = location_.path.substr(0, slash + 1);
   while (files_.size() < num_groups) {
     std::string folder = base;
     for (size_t i = 0; i < options_.columns.size(); ++i) {
@@ -116,11 +118,15 @@ arrow::Status PartitionedFiles::OpenFiles() {
       }
       folder += *name + "/";
     }
-    ARROW_ASSIGN_OR_RAISE(const auto location, Locate(folder));
-    ARROW_RETURN_NOT_OK(WithPath(location.file_system->CreateDir(location.path),
-                                 "Could not make the folder", folder));
-    ARROW_ASSIGN_OR_RAISE(auto file,
-                          OutputFile::Open(folder + options_.path.substr(slash + 1)));
+    if (!HasObjects(file_system)) {
+      ARROW_RETURN_NOT_OK(
+          WithPath(file_system.CreateDir(folder), "Could not make the folder", folder));
+    }
+    Location location = location_;
+    location.path = folder + location_.path.substr(slash + 1);
+    ARROW_ASSIGN_OR_RAISE(const auto path,
+                          PathBelow(options_.path, location_, location.path));
+    ARROW_ASSIGN_OR_RAISE(auto file, OutputFile::Open(path, std::move(location)));
     ARROW_ASSIGN_OR_RAISE(
         auto writer, open_(file_schema_, file->stream(), options_.writer_options, pool_));
     files_.push_back({std::move(file), std::move(writer)});

@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "io/file_system.h"
 #include "io/file_writer.h"
 #include "io/output_file.h"
 
@@ -53,6 +54,7 @@ class PartitionedFiles {
   const OpenWriter open_;
   const Options options_;
   arrow::MemoryPool* const pool_;
+  Location location_;                    // of the path
   arrow::compute::ExecContext context_;  // which the grouper borrows
   std::vector<int> key_indices_;
   std::vector<int> other_indices_;

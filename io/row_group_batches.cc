@@ -58,10 +58,7 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
     int64_t num_rows = std::min(batch_rows_, range.end - position_);
     std::shared_ptr<arrow::RecordBatch> others;
     if (others_ != nullptr) {
-      ARROW_RETURN_NOT_OK(others_->ReadNext(&others));
-      if (others == nullptr || others->num_rows() > range.end - position_) {
-        return arrow::Status::Invalid("A column has not as many rows as its row group");
-      }
+      ARROW_ASSIGN_OR_RAISE(others, NextOthers(num_rows));
       num_rows = others->num_rows();
     }
     arrow::ArrayVector arrays;
@@ -85,10 +82,30 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
  private:
   arrow::Status SkipTo(int64_t row) {
     for (auto& column : columns_) {
+      if (column.decoder == nullptr) continue;
       ARROW_RETURN_NOT_OK(column.decoder->Skip(row - position_));
+    }
+    // Arrow passes over no rows: they are read, and left out.
+    while (others_ != nullptr && position_ < row) {
+      ARROW_ASSIGN_OR_RAISE(const auto left_out, NextOthers(row - position_));
+      position_ += left_out->num_rows();
     }
     position_ = row;
     return arrow::Status::OK();
+  }
+
+  // The next rows of the columns that Arrow reads: one of its batches, or a part of it.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextOthers(int64_t max_rows) {
+    while (others_left_ == nullptr || others_left_->num_rows() == 0) {
+      ARROW_RETURN_NOT_OK(others_->ReadNext(&others_left_));
+      if (others_left_ != nullptr) others_read_ += others_left_->num_rows();
+      if (others_left_ == nullptr || others_read_ > group_->metadata()->num_rows()) {
+        return arrow::Status::Invalid("A column has not as many rows as its row group");
+      }
+    }
+    auto next = others_left_->Slice(0, std::min(max_rows, others_left_->num_rows()));
+    others_left_ = others_left_->Slice(next->num_rows());
+    return next;
   }
 
   struct Column {
@@ -104,6 +121,8 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
   int64_t position_ = 0;  // the row to read next
   std::vector<Column> columns_;
   std::unique_ptr<arrow::RecordBatchReader> others_;
+  std::shared_ptr<arrow::RecordBatch> others_left_;  // of the batch read last
+  int64_t others_read_ = 0;                          // rows so far
   std::shared_ptr<arrow::Schema> schema_;
 };
 
@@ -154,11 +173,6 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
   END_PARQUET_CATCH_EXCEPTIONS
   std::unique_ptr<arrow::RecordBatchReader> others;
   if (!other_leaves.empty()) {
-    const int64_t num_rows =
-        reader->parquet_reader()->metadata()->RowGroup(request.row_group)->num_rows();
-    if (request.rows != RowRanges{{0, num_rows}}) {
-      return arrow::Status::NotImplemented("Some columns are only read as a whole");
-    }
     reader->set_batch_size(request.batch_rows);
     ARROW_ASSIGN_OR_RAISE(
         others, reader->GetRecordBatchReader({request.row_group}, other_leaves));

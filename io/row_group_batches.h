@@ -27,7 +27,7 @@ struct ParquetColumn {
 struct RowGroupRequest {
   int row_group = 0;
   std::vector<ParquetColumn> columns;
-  RowRanges rows;          // for some columns all rows have to be read, see below
+  RowRanges rows;
   int64_t batch_rows = 0;  // at most, in a batch
   bool pre_buffer = false;
 };
@@ -39,7 +39,8 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
     parquet::arrow::FileReader* reader, const RowGroupRequest& request,
     arrow::MemoryPool* pool);
 
-/// True if some rows can be read of these columns without the others.
+/// True if some rows can be read of these columns at less cost than all: where Arrow
+/// reads a column, it reads those before them, too.
 bool CanReadRanges(const parquet::RowGroupMetaData& group,
                    const std::vector<ParquetColumn>& columns);
 

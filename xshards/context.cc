@@ -14,7 +14,7 @@
 #include "xshards/executor.h"
 #include "xshards/guessed_types.h"
 #include "xshards/optimizer.h"
-#include "xshards/output_directory.h"
+#include "xshards/part_name.h"
 
 namespace xshards {
 
@@ -37,16 +37,6 @@ int64_t UsableMemory() {
   int64_t group = 0;
   if (limit >> group && group > 0) bytes = std::min(bytes, group);
   return bytes;
-}
-
-const char* ExtensionOf(const std::string& format) {
-  return format == "ipc" ? "arrow" : format.c_str();
-}
-
-std::string PartName(size_t index, const std::string& format) {
-  std::string number = std::to_string(index);
-  number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
-  return "part-" + number + "." + ExtensionOf(format);
 }
 
 // Take an option out of those for the writer.
@@ -182,22 +172,25 @@ arrow::Result<std::vector<std::string>> Context::Write(
   const std::string suffix = TakeOption("suffix", "", &sink.options);
   ARROW_ASSIGN_OR_RAISE(const auto mode,
                         WriteModeFromName(TakeOption("mode", "error", &sink.options)));
-  ARROW_ASSIGN_OR_RAISE(auto output, OutputDirectory::Make(directory, mode));
+  ARROW_ASSIGN_OR_RAISE(auto output, options_.operators->MakeOutput(directory, mode));
+  std::vector<std::string> names;
   const auto path_of = [&](size_t i) {
-    return output->staging() + "/" + PartName(i, format) + suffix;
+    names.push_back(PartName(static_cast<int64_t>(i), format) + suffix);
+    return output->StagedPath(names.back());
   };
   const auto write =
       [&](Executor& executor,
           const Plan& optimized) -> arrow::Result<std::vector<std::string>> {
     // A run that met types other than guessed may have left files.
     ARROW_RETURN_NOT_OK(output->ClearStaging());
+    names.clear();
     return executor.Write(optimized, sink, path_of);
   };
-  ARROW_ASSIGN_OR_RAISE(auto written, Run(plan, stop, write));
+  ARROW_RETURN_NOT_OK(Run(plan, stop, write).status());
   if (options.contains("partition_cols")) {
-    ARROW_ASSIGN_OR_RAISE(written, output->ListStaged());
+    ARROW_ASSIGN_OR_RAISE(names, output->ListStaged());
   }
-  return output->Publish(written);
+  return output->Publish(names);
 }
 
 Profile Context::last_profile() const {

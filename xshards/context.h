@@ -65,11 +65,11 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   /// Run a plan and count its rows, reading as little as possible.
   arrow::Result<int64_t> Count(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
-  /// Run a plan and write each partition to its own file in a directory:
-  /// part-00000.csv, ... Returns the paths. A failed write leaves the directory as it
-  /// was. Options: `mode` (see WriteMode; the directory must hold no file by default),
-  /// `suffix` (added to names: .gz and the like compress text), and the writer's own, of
-  /// which all formats have `partition_cols`.
+  /// Run a plan and write each partition to its own file in a directory, or below a URI
+  /// such as s3://bucket/out: part-00000.csv, ... Returns the paths, without credentials.
+  /// A failed write leaves the directory as it was. Options: `mode` (see WriteMode; the
+  /// directory must hold no file by default), `suffix` (added to names: .gz and the like
+  /// compress text), and the writer's own, of which all formats have `partition_cols`.
   arrow::Result<std::vector<std::string>> Write(
       const Plan& plan, const std::string& directory, const std::string& format,
       const std::map<std::string, std::string>& options,

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "xshards/output_directory.h"
+
 namespace xshards {
 
 void OperatorTable::Set(NodeKind kind, OpenNode open) {
@@ -22,6 +24,8 @@ void OperatorTable::SetWriter(const std::string& format, RunSink run) {
 void OperatorTable::SetTypeFinder(const std::string& format, FindTypes find) {
   type_finders_[format] = std::move(find);
 }
+
+void OperatorTable::SetOutput(OpenOutput open) { open_output_ = std::move(open); }
 
 arrow::Result<const OpenNode*> OperatorTable::Find(const PlanNode& node) const {
   if (node.kind() == NodeKind::kScan) {
@@ -51,6 +55,12 @@ arrow::Result<const FindTypes*> OperatorTable::TypeFinder(
   auto found = type_finders_.find(format);
   if (found != type_finders_.end()) return &found->second;
   return arrow::Status::NotImplemented("Format '", format, "' finds no types");
+}
+
+arrow::Result<std::unique_ptr<JobOutput>> OperatorTable::MakeOutput(
+    const std::string& path, WriteMode mode) const {
+  if (open_output_) return open_output_(path, mode);
+  return OutputDirectory::Make(path, mode);
 }
 
 }  // namespace xshards

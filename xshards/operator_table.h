@@ -16,6 +16,7 @@
 #include "xshards/block_store.h"
 #include "xshards/export.h"
 #include "xshards/guessed_types.h"
+#include "xshards/job_output.h"
 #include "xshards/metrics.h"
 #include "xshards/plan.h"
 
@@ -85,11 +86,16 @@ class XSHARDS_EXPORT OperatorTable {
   void SetWriter(const std::string& format, RunSink run);
   /// For formats whose scans guess types.
   void SetTypeFinder(const std::string& format, FindTypes find);
+  /// How files are written elsewhere than to local directories.
+  void SetOutput(OpenOutput open);
 
   /// NotImplemented names the node kind or format.
   arrow::Result<const OpenNode*> Find(const PlanNode& node) const;
   arrow::Result<const RunSink*> FindSink(const SinkSpec& spec) const;
   arrow::Result<const FindTypes*> TypeFinder(const std::string& format) const;
+  /// An OutputDirectory, unless SetOutput says otherwise.
+  arrow::Result<std::unique_ptr<JobOutput>> MakeOutput(const std::string& path,
+                                                       WriteMode mode) const;
 
  private:
   std::array<OpenNode, kNumNodeKinds> nodes_;
@@ -97,6 +103,7 @@ class XSHARDS_EXPORT OperatorTable {
   std::map<SinkKind, RunSink> sinks_;
   std::map<std::string, RunSink> writers_;
   std::map<std::string, FindTypes> type_finders_;
+  OpenOutput open_output_;
 };
 
 /// Literal, and the Publish and Count sinks, which need nothing but core.

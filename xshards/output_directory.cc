@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "xshards/part_name.h"
 
 namespace xshards {
 
@@ -28,34 +28,7 @@ int Rename(const std::string& from, const std::string& to, unsigned flags) {
   return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0 ? 0 : errno;
 }
 
-constexpr std::string_view kPart = "part-";
-
-// The number behind part- in a file's name; -1 where there is none.
-int64_t PartNumber(const std::string& name) {
-  int64_t number = -1;
-  if (!name.starts_with(kPart)) return number;
-  const char* const digits = name.data() + kPart.size();
-  std::from_chars(digits, name.data() + name.size(), number);
-  return number;
-}
-
-// The name of a part with another number.
-std::string Renumber(const std::string& name, int64_t number) {
-  const size_t end = name.find_first_not_of("0123456789", kPart.size());
-  std::string digits = std::to_string(number);
-  digits.insert(0, digits.size() < 5 ? 5 - digits.size() : 0, '0');
-  return std::string(kPart) + digits + (end == std::string::npos ? "" : name.substr(end));
-}
-
 }  // namespace
-
-arrow::Result<WriteMode> WriteModeFromName(const std::string& name) {
-  if (name == "error") return WriteMode::kError;
-  if (name == "overwrite") return WriteMode::kOverwrite;
-  if (name == "append") return WriteMode::kAppend;
-  return arrow::Status::Invalid("mode must be 'error', 'overwrite' or 'append', got '",
-                                name, "'");
-}
 
 OutputDirectory::OutputDirectory(std::string path, std::string staging, WriteMode mode)
     : path_(std::move(path)), staging_(std::move(staging)), mode_(mode) {}
@@ -67,11 +40,7 @@ OutputDirectory::~OutputDirectory() {
 
 arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
     const std::string& given, WriteMode mode) {
-  std::string path = given.starts_with("file://") ? given.substr(7) : given;
-  if (path.find("://") != std::string::npos) {
-    return arrow::Status::NotImplemented("Writing to '", given,
-                                         "': only local directories are supported");
-  }
+  std::string path = given;
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   std::error_code error;
   const auto status = fs::status(path, error);
@@ -95,11 +64,15 @@ arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
       new OutputDirectory(std::move(path), std::move(staging), mode));
 }
 
+std::string OutputDirectory::StagedPath(const std::string& name) {
+  return staging_ + "/" + name;
+}
+
 arrow::Result<std::vector<std::string>> OutputDirectory::Publish(
-    const std::vector<std::string>& staged) {
+    const std::vector<std::string>& names) {
   std::error_code error;
   const bool has_output = fs::is_directory(path_, error) && !fs::is_empty(path_, error);
-  if (has_output && mode_ == WriteMode::kAppend) return Append(staged);
+  if (has_output && mode_ == WriteMode::kAppend) return Append(names);
   if (has_output && mode_ == WriteMode::kOverwrite) {
     ARROW_RETURN_NOT_OK(Replace());
   } else {
@@ -108,9 +81,7 @@ arrow::Result<std::vector<std::string>> OutputDirectory::Publish(
     if (error) return CannotWrite(path_, error.message());
   }
   std::vector<std::string> paths;
-  for (const auto& path : staged) {
-    paths.push_back((path_ / fs::path(path).lexically_relative(staging_)).string());
-  }
+  for (const auto& name : names) paths.push_back((fs::path(path_) / name).string());
   return paths;
 }
 
@@ -148,19 +119,20 @@ arrow::Status OutputDirectory::ClearStaging() {
 }
 
 arrow::Result<std::vector<std::string>> OutputDirectory::ListStaged() const {
-  std::vector<std::string> paths;
+  std::vector<std::string> names;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(staging_, error), end;
        !error && entry != end; entry.increment(error)) {
-    if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
+    if (!entry->is_regular_file(error)) continue;
+    names.push_back(entry->path().lexically_relative(staging_).string());
   }
   if (error) return CannotWrite(staging_, error.message());
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 arrow::Result<std::vector<std::string>> OutputDirectory::Append(
-    const std::vector<std::string>& staged) {
+    const std::vector<std::string>& names) {
   int64_t first = 0;  // number that no file has
   std::error_code error;
   for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end;
@@ -169,8 +141,8 @@ arrow::Result<std::vector<std::string>> OutputDirectory::Append(
   }
   if (error) return CannotWrite(path_, error.message());
   std::vector<std::string> paths;
-  for (const auto& from : staged) {
-    auto moved = AppendFile(from, first);
+  for (const auto& name : names) {
+    auto moved = AppendFile(name, first);
     if (!moved.ok()) {
       for (const auto& path : paths) fs::remove(path, error);
       return moved.status();
@@ -180,18 +152,17 @@ arrow::Result<std::vector<std::string>> OutputDirectory::Append(
   return paths;
 }
 
-arrow::Result<std::string> OutputDirectory::AppendFile(const std::string& from,
+arrow::Result<std::string> OutputDirectory::AppendFile(const std::string& name,
                                                        int64_t first) {
-  const fs::path relative = fs::path(from).lexically_relative(staging_);
-  const fs::path folder = path_ / relative.parent_path();
-  const std::string name = relative.filename().string();
+  const fs::path folder = path_ / fs::path(name).parent_path();
+  const std::string file = fs::path(name).filename().string();
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return CannotWrite(folder.string(), error.message());
   int failure = EEXIST;  // another run may append at the same time
-  for (int64_t number = first + PartNumber(name); failure == EEXIST; ++number) {
-    std::string to = (folder / Renumber(name, number)).string();
-    failure = Rename(from, to, RENAME_NOREPLACE);
+  for (int64_t number = first + PartNumber(file); failure == EEXIST; ++number) {
+    std::string to = (folder / RenumberPart(file, number)).string();
+    failure = Rename(StagedPath(name), to, RENAME_NOREPLACE);
     if (failure == 0) return to;
   }
   return CannotWrite(path_, std::strerror(failure));

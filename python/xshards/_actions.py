@@ -7,20 +7,18 @@ import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._arguments import as_names
+from xshards._deferred import pd
 from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
 from xshards._plain import refuse_opaque, without_notes
-from xshards._storage import shown
+from xshards._storage import located
 from xshards._wide_ops import WideOps
 from xshards.errors import (
-    XShardsNotImplementedError,
     XShardsTypeError,
     XShardsValueError,
 )
@@ -48,18 +46,12 @@ def _suffix(compression: TextCompression | None) -> str:
     return _SUFFIXES[compression]
 
 
-def _local_path(directory: str | os.PathLike[str]) -> str:
-    """Give a folder's path; files are renamed when all is well, which needs a disk."""
-    text = os.fspath(directory)
-    if text.startswith("file://"):
-        return unquote(urlsplit(text).path)
-    if "://" in text:
-        msg = (
-            f"files can be written to local folders only, got {shown(text)!r}: write "
-            "them to one, and copy them from there"
-        )
-        raise XShardsNotImplementedError(msg)
-    return str(Path(text))
+def _output_path(
+    directory: str | os.PathLike[str], options: Mapping[str, Any] | None
+) -> str:
+    """Give a folder's path or URI as the engine takes it."""
+    text = located([os.fspath(directory)], options)[0]
+    return text if "://" in text else str(Path(text))
 
 
 class Actions(WideOps):
@@ -220,13 +212,16 @@ class Actions(WideOps):
         partition_cols: str | Sequence[str] | None = None,
         compression: TextCompression | None = None,
         mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Write one CSV file a partition; see `to_parquet`.
 
         Lists, dicts, bytes and the like have no form in CSV.
         """
         options = {"suffix": _suffix(compression)}
-        return self._write(directory, "csv", mode, partition_cols, options)
+        return self._write(
+            directory, "csv", mode, partition_cols, options, storage_options
+        )
 
     def to_json(
         self,
@@ -235,10 +230,13 @@ class Actions(WideOps):
         partition_cols: str | Sequence[str] | None = None,
         compression: TextCompression | None = None,
         mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Write one file of JSON lines a partition; see `to_parquet`."""
         options = {"suffix": _suffix(compression)}
-        return self._write(directory, "json", mode, partition_cols, options)
+        return self._write(
+            directory, "json", mode, partition_cols, options, storage_options
+        )
 
     def to_parquet(
         self,
@@ -248,16 +246,19 @@ class Actions(WideOps):
         compression: Literal["snappy", "zstd", "gzip", "brotli", "lz4"]
         | None = "snappy",
         mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Write one Parquet file a partition.
 
         Files are written aside and renamed when all is well: a write that fails or is
-        killed leaves what was there before.
+        killed leaves what was there before. On S3, where there is no renaming, they
+        are copied then, one by one, under names of their own, and what they replace is
+        removed after that.
 
         Parameters
         ----------
         directory : path
-            Where to; made if it is not there.
+            Where to; made if it is not there. A folder, or an ``s3://`` path.
         partition_cols : str or list of str, optional
             Write a file for each value of these columns, in folders named
             ``column=value``; the files themselves do not have the columns.
@@ -268,6 +269,8 @@ class Actions(WideOps):
         mode : {"error", "overwrite", "append"}
             What to do if there are files already: fail, put these in their place, or
             add these to them.
+        storage_options : dict, optional
+            Of ``s3://`` paths, as in `read_csv`.
 
         Returns
         -------
@@ -285,7 +288,9 @@ class Actions(WideOps):
         (2, 2)
         """
         options = {"compression": compression or "none"}
-        return self._write(directory, "parquet", mode, partition_cols, options)
+        return self._write(
+            directory, "parquet", mode, partition_cols, options, storage_options
+        )
 
     def to_ipc(
         self,
@@ -294,10 +299,13 @@ class Actions(WideOps):
         partition_cols: str | Sequence[str] | None = None,
         compression: Literal["lz4", "zstd"] | None = None,
         mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Write one Arrow IPC file a partition; see `to_parquet`."""
         options = {"compression": compression or "none"}
-        return self._write(directory, "ipc", mode, partition_cols, options)
+        return self._write(
+            directory, "ipc", mode, partition_cols, options, storage_options
+        )
 
     def _write(
         self,
@@ -306,6 +314,7 @@ class Actions(WideOps):
         mode: WriteMode,
         partition_cols: str | Sequence[str] | None,
         writer_options: Mapping[str, str],
+        storage_options: Mapping[str, Any] | None,
     ) -> list[str]:
         plain = self._without_index()
         schema = plain._core.known_schema()
@@ -320,8 +329,11 @@ class Actions(WideOps):
             options["partition_cols"] = "".join(
                 f"{len(name.encode())}:{name}" for name in names
             )
-        path = _local_path(directory)
-        return plain._run(partial(plain._core.write, path, form, options))
+        path = _output_path(directory, storage_options)
+        written = plain._run(partial(plain._core.write, path, form, options))
+        if storage_options:  # which whoever reads the files gives, too
+            return [uri.partition("?")[0] for uri in written]
+        return written
 
     @property
     def schema(self) -> pa.Schema:

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from xshards import _summary
 from xshards._arguments import as_seed
+from xshards._deferred import pd
 from xshards._frame_methods import FrameMethods
 from xshards._quantiles import Extent, quantiles
 from xshards._query import parse_query

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from xshards._deferred import pd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

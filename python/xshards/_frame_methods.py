@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _shard_tasks, _summary
 from xshards._arguments import as_names, as_seed, require
 from xshards._categories import category_of, to_categories
+from xshards._deferred import pd
 from xshards._exports import Exports
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, as_arrow_type, col, lit

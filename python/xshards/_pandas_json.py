@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
+from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
 
 __all__ = ["ORIENTS", "pandas_read_json"]

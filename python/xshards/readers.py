@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from csv import QUOTE_NONE
 from typing import Any, Literal
 
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import as_count, as_names, require
+from xshards._deferred import pd
 from xshards._engine_types import normalise
 from xshards._pandas import frame_to_table
 from xshards._pandas_csv import (

@@ -112,13 +112,18 @@ def test_overwrites_what_it_reads(tmp_path):
     assert read("parquet", tmp_path / "out") == [2, 4, 6]
 
 
-def test_uris_are_local_folders_or_refused(tmp_path):
+def test_uris(tmp_path):
     shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), 1)
-    shards.to_csv(f"file://{tmp_path}/a%20b")
-    assert read("csv", tmp_path / "a b") == [1, 2]
-    with pytest.raises(NotImplementedError, match="local folders only, got 's3://b/c'"):
-        shards.to_csv("s3://key:secret@b/c")
-    assert not Path("s3:").exists()
+    uri = f"file://{tmp_path}/a%20b"
+    assert shards.to_csv(uri) == [str(tmp_path / "a b" / "part-00000.csv")]
+    assert read("csv", tmp_path / "a b") == read("csv", uri) == [1, 2]
+    shards.to_csv(uri, mode="append")
+    assert read("csv", uri) == [1, 2, 1, 2]
+    with pytest.raises(ValueError, match="'gopher://b/c'"):
+        shards.to_csv("gopher://key:secret@b/c")
+    with pytest.raises(ValueError, match="storage_options are for s3:// paths"):
+        shards.to_csv(tmp_path / "out", storage_options={"key": "k", "secret": "s"})
+    assert not Path("gopher:").exists()
 
 
 cells = st.none() | st.sampled_from(["x", "a/b", "k=v", "100%", "é", "..", " "])

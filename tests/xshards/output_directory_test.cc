@@ -14,15 +14,16 @@ namespace {
 
 using testing::TemporaryDirectory;
 
-std::string WriteFile(const std::string& path) {
-  std::ofstream(path) << "text";
-  return path;
+// Write a staged file; returns its name.
+std::string Stage(OutputDirectory& output, const std::string& name) {
+  std::ofstream(output.StagedPath(name)) << "text";
+  return name;
 }
 
 TEST(OutputDirectory, AppearsWholeWhenPublished) {
   TemporaryDirectory root;
   ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("a/out")));
-  auto staged = WriteFile(output->staging() + "/part-0");
+  const auto staged = Stage(*output, "part-0");
   EXPECT_FALSE(std::filesystem::exists(root.File("a/out")));
   ASSERT_OK_AND_ASSIGN(auto paths, output->Publish({staged}));
   EXPECT_EQ(paths, (std::vector<std::string>{root.File("a/out") + "/part-0"}));
@@ -33,7 +34,7 @@ TEST(OutputDirectory, LeavesNothingWhenNotPublished) {
   TemporaryDirectory root;
   {
     ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("out")));
-    WriteFile(output->staging() + "/part-0");
+    Stage(*output, "part-0");
   }
   EXPECT_TRUE(root.List().empty());
 }
@@ -43,13 +44,11 @@ TEST(OutputDirectory, TakesAnEmptyDirectoryButNoOther) {
   std::filesystem::create_directory(root.File("out"));
   {
     ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("out/")));
-    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-0")}));
+    ASSERT_OK(output->Publish({Stage(*output, "part-0")}));
   }
   EXPECT_FAILS(IOError, "the directory is not empty",
                OutputDirectory::Make(root.File("out")));
   EXPECT_FAILS(IOError, "it is a file", OutputDirectory::Make(root.Write("file", "")));
-  EXPECT_FAILS(NotImplemented, "s3://bucket/out",
-               OutputDirectory::Make("s3://bucket/out"));
 }
 
 TEST(OutputDirectory, OverwritesOnlyWhenPublished) {
@@ -57,17 +56,17 @@ TEST(OutputDirectory, OverwritesOnlyWhenPublished) {
   const auto out = root.File("out");
   {
     ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out));
-    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-00000.csv"),
-                               WriteFile(output->staging() + "/part-00001.csv")}));
+    ASSERT_OK(output->Publish(
+        {Stage(*output, "part-00000.csv"), Stage(*output, "part-00001.csv")}));
   }
   {
     ASSERT_OK_AND_ASSIGN(auto failed, OutputDirectory::Make(out, WriteMode::kOverwrite));
-    WriteFile(failed->staging() + "/part-00000.csv");
+    Stage(*failed, "part-00000.csv");
   }
   EXPECT_TRUE(std::filesystem::exists(out + "/part-00001.csv"));
   {
     ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out, WriteMode::kOverwrite));
-    ASSERT_OK(output->Publish({WriteFile(output->staging() + "/part-00000.csv")}));
+    ASSERT_OK(output->Publish({Stage(*output, "part-00000.csv")}));
   }
   EXPECT_TRUE(std::filesystem::exists(out + "/part-00000.csv"));
   EXPECT_FALSE(std::filesystem::exists(out + "/part-00001.csv"));
@@ -79,9 +78,8 @@ TEST(OutputDirectory, NumbersAppendedFilesOn) {
   const auto out = root.File("out");
   for (int run = 0; run < 3; ++run) {
     ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(out, WriteMode::kAppend));
-    ASSERT_OK_AND_ASSIGN(
-        auto paths, output->Publish({WriteFile(output->staging() + "/part-00000.csv"),
-                                     WriteFile(output->staging() + "/part-00001.csv")}));
+    ASSERT_OK_AND_ASSIGN(auto paths, output->Publish({Stage(*output, "part-00000.csv"),
+                                                      Stage(*output, "part-00001.csv")}));
     EXPECT_EQ(paths[1], out + "/part-0000" + std::to_string(2 * run + 1) + ".csv");
     EXPECT_TRUE(std::filesystem::exists(paths[0]));
   }
