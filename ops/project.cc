@@ -53,7 +53,7 @@ class ProjectStream final : public UnaryStream {
       if (source != nullptr) column.index = input->GetFieldIndex(*source);
       fields.push_back(column.index >= 0
                            ? Renamed(input->field(column.index), project.names[i])
-                           : bound.field->WithName(project.names[i]));
+                           : InPlace(bound.field, project.names[i], *input));
       column.bound = std::move(bound.arrow);
       columns_.push_back(std::move(column));
     }

@@ -52,7 +52,7 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(auto bound, project.expressions[i].Bind(input));
-    fields.push_back(bound.field->WithName(project.names[i]));
+    fields.push_back(InPlace(bound.field, project.names[i], input));
   }
   return arrow::schema(std::move(fields), input.metadata());
 }
