@@ -10,6 +10,7 @@
 #include <arrow/config.h>
 #include <arrow/filesystem/localfs.h>
 #include <arrow/util/config.h>
+#include <arrow/util/uri.h>
 
 namespace xshards::io {
 namespace {
@@ -92,6 +93,14 @@ bool IsUri(std::string_view path) {
   const size_t colon = path.find("://");
   return colon != std::string_view::npos && colon > 0 &&
          path.substr(0, colon).find('/') == std::string_view::npos;
+}
+
+std::string BarePath(const std::string& path) {
+  if (!IsUri(path)) return path;
+  const size_t begin = path.find('/', path.find("://") + 3);
+  if (begin == std::string::npos) return "";
+  return arrow::util::UriUnescape(
+      std::string_view(path).substr(begin, path.find('?', begin) - begin));
 }
 
 arrow::Result<Location> Locate(const std::string& path) {

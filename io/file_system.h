@@ -23,6 +23,10 @@ struct Location {
 /// True for "s3://...", "file:///..." and the like.
 bool IsUri(std::string_view path);
 
+/// The folders and the name of a file: of a URI, what is behind its host, unescaped and
+/// without the query; a path is all of it.
+std::string BarePath(const std::string& path);
+
 /// Find the file system of a path or URI. Local paths become absolute. Libraries for
 /// remote systems are loaded on first use; IOError says what one needs where it is not
 /// there (hdfs:// needs Hadoop's library and a JVM).

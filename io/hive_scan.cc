@@ -9,6 +9,7 @@
 
 #include <arrow/array/util.h>
 
+#include "io/file_system.h"
 #include "io/hive_folders.h"
 #include "io/option_map.h"
 #include "io/quoted_names.h"
@@ -33,7 +34,7 @@ arrow::Result<Constants> ConstantsOf(const ScanNode& scan, const Split& split) {
   Constants constants;
   if (!columns.has_value()) return constants;
   // The innermost folder of a name counts: those above the listed one come before it.
-  for (const auto& value : HiveValues(split.path)) {
+  for (const auto& value : HiveValues(BarePath(split.path))) {
     if (std::find(columns->begin(), columns->end(), value.column) == columns->end()) {
       continue;
     }

@@ -23,6 +23,16 @@ void BindExpression(py::module_& module) {
       .def_static(
           "lit",
           [](std::shared_ptr<arrow::Scalar> value) { return lit(std::move(value)); })
+      // pyarrow imports pandas to make a scalar of any value, also of these.
+      .def_static(
+          "lit", [](bool value) { return lit(value); }, py::arg("value").noconvert())
+      .def_static(
+          "lit", [](int64_t value) { return lit(value); }, py::arg("value").noconvert())
+      .def_static(
+          "lit", [](double value) { return lit(value); }, py::arg("value").noconvert())
+      .def_static(
+          "lit", [](std::string value) { return lit(std::move(value)); },
+          py::arg("value").noconvert())
       .def_static("call",
                   [](std::string function, std::vector<Expression> arguments) {
                     return Expression::Call(std::move(function), std::move(arguments));

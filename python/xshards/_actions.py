@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._arguments import as_names
+from xshards._deferred import pd
 from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
 from xshards._plain import refuse_opaque, without_notes

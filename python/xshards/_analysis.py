@@ -7,11 +7,11 @@ import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _summary
 from xshards._arguments import as_seed
+from xshards._deferred import pd
 from xshards._frame_methods import FrameMethods
 from xshards._quantiles import Extent, Interpolation, quantiles
 from xshards._query import parse_query

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import pandas as pd
 import pyarrow as pa
 
 from xshards import profile
+from xshards._deferred import pd
 from xshards._labels import engine_names, hidden_names, label_of, level_of, same_label
 from xshards._pandas import FrameInfo
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError

@@ -19,10 +19,9 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from xshards._deferred import pc, pd
 from xshards._engine_types import to_engine
 from xshards._marks import (
     DTYPE,
@@ -64,7 +63,6 @@ _ARROW_TYPES: dict[type, pa.DataType | None] = {
     list: None,
     dict: None,
 }
-_MISSING = {"nan": np.nan, "NaT": pd.NaT, "NA": pd.NA}
 _CANNOT = (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError)
 
 
@@ -180,7 +178,8 @@ def _block(chunk: pa.Array) -> Cells:
 def fill_missing(cells: Cells, column: pa.ChunkedArray, marks: Marks) -> Cells:
     """Put in what null stands for in a column."""
     if column.null_count:
-        value = _MISSING.get(marks.get(MISSING, "None"))
+        values = {"nan": np.nan, "NaT": pd.NaT, "NA": pd.NA}
+        value = values.get(marks.get(MISSING, "None"))
         cells[column.is_null().to_numpy()] = value
     return cells
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from xshards._deferred import pd
 from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards.errors import XShardsTypeError
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._cells import (
@@ -26,6 +26,7 @@ from xshards._cells import (
     tensors_from_arrow,
     unpickle_cells,
 )
+from xshards._deferred import pd
 from xshards._engine_types import engine_type, to_engine
 from xshards._marks import (
     ARROW_TYPE,
@@ -42,24 +43,36 @@ from xshards._marks import (
 __all__ = ["categories_of", "column_from_arrow", "column_to_arrow"]
 
 _MISSING_PERIOD = np.iinfo(np.int64).min
-_PYTHON_TEXT: dict[str, Any] = {
-    "str[python]": pd.StringDtype("python", na_value=np.nan),
-    "string[python]": pd.StringDtype("python"),
-}
-_MASKED: dict[pa.DataType, Any] = {
-    pa.int8(): pd.Int8Dtype(),
-    pa.int16(): pd.Int16Dtype(),
-    pa.int32(): pd.Int32Dtype(),
-    pa.int64(): pd.Int64Dtype(),
-    pa.uint8(): pd.UInt8Dtype(),
-    pa.uint16(): pd.UInt16Dtype(),
-    pa.uint32(): pd.UInt32Dtype(),
-    pa.uint64(): pd.UInt64Dtype(),
-    pa.float32(): pd.Float32Dtype(),
-    pa.float64(): pd.Float64Dtype(),
-    pa.bool_(): pd.BooleanDtype(),
-}
-_MASKED_NAMES = frozenset(str(dtype) for dtype in _MASKED.values())
+
+
+@cache
+def _python_text() -> dict[str, Any]:
+    return {
+        "str[python]": pd.StringDtype("python", na_value=np.nan),
+        "string[python]": pd.StringDtype("python"),
+    }
+
+
+@cache
+def _masked() -> dict[pa.DataType, Any]:
+    return {
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+        pa.uint8(): pd.UInt8Dtype(),
+        pa.uint16(): pd.UInt16Dtype(),
+        pa.uint32(): pd.UInt32Dtype(),
+        pa.uint64(): pd.UInt64Dtype(),
+        pa.float32(): pd.Float32Dtype(),
+        pa.float64(): pd.Float64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }
+
+
+@cache
+def _masked_names() -> frozenset[str]:
+    return frozenset(str(dtype) for dtype in _masked().values())
 
 
 def column_to_arrow(label: Any, column: pd.Series[Any]) -> tuple[Any, Marks]:
@@ -260,11 +273,11 @@ def _restore(column: pa.ChunkedArray, name: str, marks: Marks) -> Any:
         column = column.cast(column.type.value_type)
     if name == "object":
         return objects_from_arrow(column, marks)
-    if name in _PYTHON_TEXT:
-        return _PYTHON_TEXT[name].__from_arrow__(column)
-    if name in _MASKED_NAMES and column.type in _MASKED:
+    if name in _python_text():
+        return _python_text()[name].__from_arrow__(column)
+    if name in _masked_names() and column.type in _masked():
         # A union may have widened the type; its own masked dtype goes with it.
-        return _MASKED[column.type].__from_arrow__(column)
+        return _masked()[column.type].__from_arrow__(column)
     if name.endswith("[pyarrow]"):
         return pd.array(column, dtype=pd.ArrowDtype(column.type))
     dtype = pd.api.types.pandas_dtype(name)

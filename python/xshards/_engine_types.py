@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from xshards._deferred import pc
 from xshards._labels import engine_names, label_marks
 from xshards._marks import marked
 from xshards.errors import XShardsTypeError

@@ -8,9 +8,9 @@ import decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from xshards._deferred import pd
 from xshards._dtypes import categories_of
 from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards._summary import is_number

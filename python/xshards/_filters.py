@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-import pyarrow.compute as pc
-
+from xshards._deferred import pc
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col
 

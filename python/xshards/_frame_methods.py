@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from xshards import _shard_tasks
 from xshards._arguments import as_names, as_seed, require
@@ -17,6 +16,7 @@ from xshards._conversions import (
     dtype_named,
     engine_converts,
 )
+from xshards._deferred import pd
 from xshards._exports import Exports
 from xshards._filling import fill_of, takes
 from xshards.errors import XShardsTypeError, XShardsValueError

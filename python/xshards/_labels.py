@@ -13,8 +13,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from xshards._deferred import pd
 from xshards._marks import INDEX, LABEL, load_text, marks_of, store_text
 
 if TYPE_CHECKING:
@@ -137,6 +137,8 @@ def hidden_names(schema: pa.Schema) -> list[str]:
 
 def same_label(one: Any, other: Any) -> bool:
     """Compare labels as pandas does: missing ones are equal, True is not 1."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other  # as most are, and without pandas
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     try:

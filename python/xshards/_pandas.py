@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._cells import pickle_cells
+from xshards._deferred import pd
 from xshards._dtypes import column_from_arrow, column_to_arrow
 from xshards._labels import (
     decode_label,

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
 from xshards.errors import XShardsTypeError
 
@@ -45,6 +44,8 @@ _UTF8 = {None, "utf-8", "utf8", "utf-8-sig", "UTF-8"}
 
 def check_options(options: dict[str, Any]) -> None:
     """Refuse what is no option of pandas.read_csv either, by name."""
+    if not options:
+        return
     known = set(inspect.signature(pd.read_csv).parameters) - _NOT_TAKEN
     for name in options:
         if name not in known:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import pandas as pd
-
+from xshards._deferred import pd
 from xshards._storage import opened, remote_files, shown
 from xshards.errors import XShardsFileNotFoundError
 
@@ -56,7 +55,10 @@ def named_by_folders(paths: Iterable[str], files: list[str]) -> Folders:
     texts: dict[str, dict[str, str | None]] = {}
     for file in files:
         base = max((b for b in bases if file.startswith(b)), key=len, default=file)
-        folders = file.partition("?")[0].removeprefix(base).split("/")[:-1]
+        below = file.partition("?")[0].removeprefix(base)
+        if "://" in file:
+            below = unquote(below)  # names are quoted once more in a URI
+        folders = below.split("/")[:-1]
         pairs = [folder.partition("=") for folder in folders]
         texts[file] = {
             unquote(name): None if value == _MISSING else unquote(value)

@@ -7,8 +7,7 @@ import inspect
 import io
 from typing import Any
 
-import pandas as pd
-
+from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
 from xshards.errors import XShardsTypeError
 

@@ -11,10 +11,10 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._labels import index_mark, label_marks
 from xshards._marks import DTYPE, marks_of

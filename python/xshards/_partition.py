@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._arguments import as_count
+from xshards._deferred import pd
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.runtime.convert import to_payload
 

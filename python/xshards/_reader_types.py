@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._marks import DTYPE, MISSING
 from xshards.errors import XShardsValueError

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-import pandas as pd
 import pyarrow as pa
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
+from xshards._deferred import pd
 from xshards._labels import label_of
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit

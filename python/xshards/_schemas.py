@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._engine_types import engine_type
 from xshards._marks import marked

@@ -9,9 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from xshards._deferred import pd
 from xshards._quantiles import Extent, quantiles
 from xshards.errors import XShardsValueError
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
 from xshards._base import Base
+from xshards._deferred import pd
 from xshards._marks import DTYPE, MISSING, marks_of
 from xshards.errors import XShardsTypeError, XShardsValueError
 

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
-from pandas.api.internals import (  # type: ignore[import-not-found]
-    create_dataframe_from_blocks,
-)
+
+from xshards._deferred import pd
 
 __all__ = ["Lend", "owned", "table_to_blocks", "writable"]
 
@@ -63,7 +61,8 @@ def table_to_blocks(table: pa.Table, lend: Lend, *, use_threads: bool) -> pd.Dat
     for position, column in enumerate(table.columns):
         if position not in views:
             blocks.append((_convert(column, use_threads), np.array([position])))
-    frame: pd.DataFrame = create_dataframe_from_blocks(
+    internals: Any = pd.api.internals  # type: ignore[attr-defined]
+    frame: pd.DataFrame = internals.create_dataframe_from_blocks(
         blocks,
         index=pd.RangeIndex(table.num_rows),
         columns=pd.Index(table.column_names, dtype="str"),

@@ -8,14 +8,14 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import require
+from xshards._deferred import pd
 from xshards._text_methods import TextMethods
 from xshards._time_methods import TimeMethods
 from xshards.errors import (
@@ -321,6 +321,8 @@ def lit(value: object) -> Expression:
 def _wrap(value: object) -> _core.Expression:
     if isinstance(value, Expression):
         return value._core
+    if _is_plain(value):
+        return _core.Expression.lit(value)
     return _core.Expression.lit(constant(value))
 
 
@@ -337,6 +339,16 @@ def constant(value: object) -> pa.Scalar:
     if pa.types.is_string(scalar.type):
         scalar = scalar.cast(pa.large_string())
     return scalar
+
+
+def _is_plain(value: Any) -> TypeGuard[bool | float | str]:
+    """Tell whether the engine takes a value as it is, without pandas."""
+    kind = type(value)
+    if kind is int:
+        return bool(-(2**63) <= value < 2**63)
+    if kind is str:
+        return bool(value.isascii())  # others may have no form in UTF-8
+    return kind in (bool, float)
 
 
 def _array(values: list[Any]) -> pa.Array:

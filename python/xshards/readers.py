@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import as_count, require
+from xshards._deferred import pd
 from xshards._engine_types import normalise
 from xshards._pandas import frame_to_table
 from xshards._partition import count_shards, cut

@@ -7,10 +7,9 @@ import io
 from csv import QUOTE_NONE
 from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
-
 from xshards import _core
 from xshards._arguments import as_count, as_names, as_rows
+from xshards._deferred import pd
 from xshards._pandas_csv import (
     check_options,
     for_pandas_only,

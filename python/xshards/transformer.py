@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards._arguments import as_names, require
+from xshards._deferred import pd
 from xshards.errors import XShardsRuntimeError, XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.shards import XShards

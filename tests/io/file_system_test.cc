@@ -18,6 +18,14 @@ TEST(WithoutSecrets, TakesCredentialsOutOfUris) {
   }
 }
 
+TEST(BarePath, IsWhatIsBehindTheHost) {
+  EXPECT_EQ(BarePath("/a/k=1/b?c%20d"), "/a/k=1/b?c%20d");
+  EXPECT_EQ(BarePath("s3://key:a%2Fk%3D2@bucket/a/k%3Dx%252Fy/b%20c.csv?region=a/b"),
+            "/a/k=x%2Fy/b c.csv");
+  EXPECT_EQ(BarePath("file:///a/b%20c"), "/a/b c");
+  EXPECT_EQ(BarePath("s3://bucket"), "");
+}
+
 TEST(WithPath, ShowsNoCredentials) {
   const auto status = WithPath(arrow::Status::IOError("s3://key:secret@b/c is not there"),
                                "Could not open", "s3://key:secret@b/c");

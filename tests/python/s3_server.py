@@ -4,13 +4,19 @@
     .venv-s3/bin/python tests/python/s3_server.py <folder>
 
 Serves the files of a folder from the bucket "data" to one user, and tells port, key and
-secret in a line of JSON. Ends with its standard input. After a line "die <bytes>" it
-goes away in the middle of an object, that many bytes into the next answer that is long
-enough.
+secret in a line of JSON. Ends with its standard input, whose lines it answers in JSON:
+
+    die <bytes>          go away in the middle of an object, that many bytes into the
+                         next answer that is long enough
+    gone <kind> <count>  answer nobody after so many more requests of a kind: upload,
+                         copy or delete
+    back                 answer again
+    keys <prefix>        the names of the objects there are
 """
 
 import json
 import os
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -29,14 +35,37 @@ class Quiet(WSGIRequestHandler):
         """Leave the log of requests out."""
 
 
+def kind_of(environ):
+    """Name what a request does."""
+    method, query = environ["REQUEST_METHOD"], environ["QUERY_STRING"]
+    if "HTTP_X_AMZ_COPY_SOURCE" in environ:
+        return "copy"
+    if method == "DELETE" or query.startswith("delete"):
+        return "delete"
+    return "upload" if method in ("PUT", "POST") else "look"
+
+
 class Mortal:
-    """Serves until told when to die."""
+    """Serves until told when to die, or to be gone."""
 
     def __init__(self, app):
         self.app = app
         self.die_after = None
+        self.gone_kind = None
+        self.gone_after = 0
+
+    def is_gone(self, environ):
+        if self.gone_kind is None:
+            return False
+        if self.gone_after > 0:
+            self.gone_after -= kind_of(environ) == self.gone_kind
+            return False
+        return True
 
     def __call__(self, environ, start_response):
+        if self.is_gone(environ):
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            raise ConnectionResetError
         if "HTTP_AUTHORIZATION" not in environ:  # which moto does not expect
             start_response("403 Forbidden", [("Content-Length", "0")])
             return [b""]
@@ -91,8 +120,22 @@ def main():
             s3.upload_file(str(path), BUCKET, str(path.relative_to(folder)))
     print(json.dumps({"endpoint": endpoint, "key": key, "secret": secret}), flush=True)
     for line in sys.stdin:
-        app.die_after = int(line.split()[1])
-        print("{}", flush=True)
+        print(json.dumps(obey(app, s3, *line.split())), flush=True)
+
+
+def obey(app, s3, command, *words):
+    """Do what a line says; returns the answer."""
+    match command:
+        case "die":
+            app.die_after = int(words[0])
+        case "gone":
+            app.gone_kind, app.gone_after = words[0], int(words[1])
+        case "back":
+            app.gone_kind = None
+        case "keys":
+            found = s3.list_objects_v2(Bucket=BUCKET, Prefix="".join(words))
+            return [each["Key"] for each in found.get("Contents", [])]
+    return {}
 
 
 if __name__ == "__main__":

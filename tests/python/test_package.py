@@ -20,6 +20,35 @@ def test_import_is_light():
     assert run(code).stdout == "[]\n"
 
 
+def test_reading_and_writing_need_no_pandas(tmp_path):
+    (tmp_path / "a.csv").write_text('a,b\n1,"x"\n2,"y\nz"\n')
+    code = f"""
+import sys, xshards as xs
+shards = xs.read_csv({str(tmp_path / "a.csv")!r}).cache()
+some = shards[(xs.col("a") > 0) & (xs.col("b") != "q") & (xs.col("a") < 2.5)]
+assert some.group_by("b", {{"a": "sum"}}).count() == 2
+assert len(shards.to_parquet({str(tmp_path / "out")!r})) == 1
+assert xs.read_parquet({str(tmp_path / "out")!r}).to_arrow().num_rows == 2
+print([name for name in ("pandas", "pyarrow.compute") if name in sys.modules])
+print(type(shards.to_pandas()))
+"""
+    ran = run(code)
+    assert ran.stdout == "[]\n<class 'pandas.DataFrame'>\n", ran.stderr
+
+
+def test_workers_have_pandas_from_their_parent(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    code = f"""
+import sys, xshards as xs, psutil
+def loaded(part):
+    maps = psutil.Process(psutil.Process().ppid()).memory_maps()
+    return any("pandas" in each.path for each in maps)
+print(xs.read_csv({str(tmp_path / "a.csv")!r}).transform_shard(loaded).collect())
+"""
+    ran = run(code)
+    assert ran.stdout == "[True]\n", ran.stderr
+
+
 def test_import_starts_no_process_and_makes_no_context():
     code = (
         "import xshards, xshards.context, psutil; "

@@ -4,69 +4,19 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from s3_process import NEEDS_SERVER, Server, away_from_the_cloud  # noqa: F401
 
 import xshards as xs
 
-REPOSITORY = Path(__file__).parents[2]
-SERVER = Path(__file__).with_name("s3_server.py")
-PYTHON = REPOSITORY / ".venv-s3" / "bin" / "python"
 READERS = {"csv": xs.read_csv, "json": xs.read_json, "parquet": xs.read_parquet}
 
-pytestmark = pytest.mark.skipif(
-    not PYTHON.exists(), reason="make test-python makes .venv-s3, which has the server"
-)
-
-
-class Server:
-    """A server process and how to ask it."""
-
-    def __init__(self, folder):
-        self.process = subprocess.Popen(
-            [str(PYTHON), str(SERVER), str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        told = json.loads(self.process.stdout.readline())
-        self.endpoint, self.key, self.secret = (
-            told[name] for name in ("endpoint", "key", "secret")
-        )
-
-    @property
-    def options(self):
-        return {
-            "key": self.key,
-            "secret": self.secret,
-            "endpoint_url": self.endpoint,
-            "region": "us-east-1",
-        }
-
-    def die_in_an_answer(self, num_bytes):
-        self.process.stdin.write(f"die {num_bytes}\n")
-        self.process.stdin.flush()
-        self.process.stdout.readline()
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(30)
-        self.process.stdout.close()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_cloud():
-    """Keep the AWS library from looking for the credentials of a machine in EC2."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-            patch.delenv(name, raising=False)
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        yield
+pytestmark = NEEDS_SERVER
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +45,10 @@ def folder(tmp_path_factory, frame):
         )
         part.to_parquet(made / "parquet" / f"part {number}.parquet", index=False)
     frame.to_csv(made / "whole.csv.xz", index=False)
+    for number, name in enumerate(["k=1", "k=2"]):
+        (made / "hive" / name / "w=a%2Fb").mkdir(parents=True)
+        part = pd.DataFrame({"v": [number]})
+        part.to_csv(made / "hive" / name / "w=a%2Fb" / "part.csv", index=False)
     return made
 
 
@@ -109,6 +63,14 @@ def server(folder):
 def test_reads_a_folder(server, frame, form):
     shards = READERS[form](f"s3://data/{form}", storage_options=server.options)
     assert_frame_equal(shards.to_pandas(), frame)
+
+
+@pytest.mark.parametrize("options", [{}, {"na_filter": False}])  # ours, and pandas
+def test_folders_are_columns(server, options):
+    shards = xs.read_csv("s3://data/hive", storage_options=server.options, **options)
+    expected = pd.DataFrame({"v": [0, 1], "k": [1, 2], "w": ["a/b", "a/b"]})
+    assert_frame_equal(shards.to_pandas().reset_index(drop=True), expected)
+    assert list(shards[xs.col("k") == 2].to_pandas()["v"]) == [1]
 
 
 def test_reads_patterns_and_lists_in_many_splits(server, frame):

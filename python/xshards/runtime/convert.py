@@ -9,10 +9,10 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from xshards import _core
+from xshards._deferred import pd
 from xshards._engine_types import normalise
 from xshards._labels import engine_names, hidden_names
 from xshards._pandas import FrameInfo, frame_to_table, table_to_frame

@@ -33,6 +33,8 @@ __all__ = ["main", "spawned"]
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_FOR_PARENT_SECONDS = 1.0
+# The package itself imports these when they are used: here, once for all workers.
+_FOR_FUNCTIONS = ("pandas", "pyarrow.compute")
 
 
 def main() -> NoReturn:
@@ -43,6 +45,8 @@ def main() -> NoReturn:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    for name in _FOR_FUNCTIONS:
+        importlib.import_module(name)
     _preload(json.loads(sys.argv[4]))
     control = Channel(socket.socket(fileno=descriptor))
     wake_read, wake_write = os.pipe()
