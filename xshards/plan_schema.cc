@@ -149,7 +149,11 @@ arrow::Status CheckAggregate(const Aggregate& aggregate) {
   }
   std::string known;
   for (const auto& names : {NumericAggregates(), OtherAggregates()}) {
-    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+    for (const auto& name : names) {
+      // These are steps of other operations.
+      if (name.ends_with("_position") || name.ends_with("_row")) continue;
+      known += (known.empty() ? "" : ", ") + name;
+    }
   }
   return arrow::Status::Invalid("There is no aggregate '", function,
                                 "'; there are: ", known);

@@ -60,7 +60,7 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "header": options["header"] in ("infer", 0, None),
         "names": _are_strings(options["names"]),
         "usecols": _chooses(options),
-        "index_col": options["index_col"] is None,
+        "index_col": _is_index(options),
         "na_values": _are_texts_or_numbers(options["na_values"]),
         "true_values": options["true_values"] is None,
         "false_values": options["false_values"] is None,
@@ -149,6 +149,18 @@ def _is_time(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_index(options: dict[str, Any]) -> bool:
+    """Tell whether we make columns the index: by name, or by position among all."""
+    wanted = options["index_col"]
+    if wanted is None:
+        return True
+    listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    by_name = all(isinstance(one, str) for one in listed)
+    by_position = all(type(one) is int and one >= 0 for one in listed)
+    whole = options["usecols"] is None and options["names"] is None
+    return bool(listed) and whole and (by_name or by_position)
 
 
 def _chooses(options: dict[str, Any]) -> bool:

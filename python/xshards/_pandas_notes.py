@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._labels import index_mark, label_marks
 from xshards._marks import DTYPE, marks_of
+from xshards._pandas import FrameInfo, table_to_frame
 from xshards._pandas_files import list_files
 from xshards._storage import opened
 from xshards.expressions import col
@@ -48,8 +48,18 @@ class PandasNotes:
     rows_name: Any = None
 
 
+def pandas_note(schema: pa.Schema, info: FrameInfo) -> str:
+    """Write what pandas notes of a frame, for files that hold its columns."""
+    frame = table_to_frame(schema.empty_table(), info)
+    whole = frame.to_frame() if frame.ndim == 1 else frame
+    noted: bytes = pa.Schema.from_pandas(whole).metadata[b"pandas"]
+    return noted.decode()
+
+
 def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
     """Read what pandas noted in the first of some files."""
+    if not paths:
+        return PandasNotes()
     try:
         with opened(list_files(paths[:1])[0]) as (source, _):
             schema, first = _open(source, is_parquet=is_parquet)
@@ -73,6 +83,8 @@ def _open(
 ) -> tuple[pa.Schema, Callable[[str], pa.Array | None]]:
     """Give the schema of a file, and what reads the first values of a column."""
     if is_parquet:
+        import pyarrow.parquet as pq  # loads the libraries of all clouds
+
         file = pq.ParquetFile(source)
 
         def first_of_group(name: str) -> pa.Array | None:

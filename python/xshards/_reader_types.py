@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
+from xshards._labels import index_mark, label_of
 from xshards._marks import DTYPE, MISSING
+from xshards._pandas_notes import PandasNotes, with_notes
 from xshards.errors import XShardsValueError
 from xshards.expressions import col
 
@@ -25,7 +27,14 @@ if TYPE_CHECKING:
 
     from xshards.shards import XShards
 
-__all__ = ["Wanted", "by_name", "chosen_columns", "engine_types", "with_dtypes"]
+__all__ = [
+    "Wanted",
+    "by_name",
+    "chosen_columns",
+    "engine_types",
+    "with_dtypes",
+    "with_index",
+]
 
 
 @dataclass(frozen=True)
@@ -142,6 +151,24 @@ def with_dtypes(shards: XShards, wanted: Mapping[str, Wanted]) -> XShards:
             marks = {DTYPE: "object", MISSING: "nan"}
         shards = shards.with_column(name, value._noted(arrow, marks))
     return shards
+
+
+def with_index(shards: XShards, index_col: Any, *, header: Any) -> XShards:
+    """Make columns, given by name or position, the index."""
+    schema = shards._full_schema()
+    listed = list(index_col) if isinstance(index_col, list | tuple) else [index_col]
+    for one in listed:
+        if (one not in schema.names) if isinstance(one, str) else one >= len(schema):
+            msg = f"index_col {one!r} is no column; the columns are {schema.names}"
+            raise XShardsValueError(msg)
+    names = [one if isinstance(one, str) else schema.names[one] for one in listed]
+    marks = {}
+    for number, name in enumerate(names):
+        label = label_of(schema.field(name))
+        # pandas makes this name up where the header has none.
+        made_up = header is not None and str(label).startswith("Unnamed: ")
+        marks[name] = index_mark(number, None if made_up else label)
+    return with_notes(shards, PandasNotes(names, marks), numbered=False)
 
 
 def _categories(shards: XShards, name: str) -> Any:

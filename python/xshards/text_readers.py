@@ -27,7 +27,13 @@ from xshards._pandas_json import (
     pandas_read_json,
 )
 from xshards._paths import Paths, paths_of, read_files
-from xshards._reader_types import by_name, chosen_columns, engine_types, with_dtypes
+from xshards._reader_types import (
+    by_name,
+    chosen_columns,
+    engine_types,
+    with_dtypes,
+    with_index,
+)
 from xshards._storage import as_file, located
 from xshards.errors import XShardsValueError
 from xshards.expressions import col
@@ -106,13 +112,14 @@ def read_csv(
     names : list of str, optional
         The columns' names.
     index_col : optional
-        The columns* that are the index.
+        The columns that are the index: by name or position; or, of some columns*.
     usecols : list or function, optional
         Read only these columns; by name, by position, or by a function of the name.
     dtype : type or dict, optional
         One type for all columns, such as ``str``, or types by column name or position,
         such as ``{"zip": "str"}``; the others are inferred. For "category" without
-        categories, the column is read now to find them.
+        categories, the column is read now to find them. Unlike in pandas, integers may
+        be missing, which `to_pandas` gives as floats: ask for "Int64" to keep them.
     squeeze : bool, default False
         Give a Series where there is one column, as pandas once did.
     true_values, false_values : list of str, optional
@@ -270,7 +277,12 @@ def _read_csv(
         if first is None:
             return by_pandas()
         options["times"] = first
-    return with_dtypes(read(), wanted)
+    shards = with_dtypes(read(), wanted)
+    if given["index_col"] is None:
+        return shards
+    if shards._hidden():
+        return by_pandas()
+    return with_index(shards, given["index_col"], header=header)
 
 
 def _first_times(

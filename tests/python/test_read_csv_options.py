@@ -16,7 +16,9 @@ ODD = [
     ("a  b\n1   x\n", {"sep": r"\s+"}),
     ("a;b\n1;x\n", {"sep": None, "engine": "python"}),
     ("x\na,b\n1,2\n", {"header": 1}),
-    ("a,b\n1,2\n3,4\n", {"index_col": "a"}),
+    ("a,b\n1,2\n3,4\n", {"index_col": -1}),
+    ("a,b\n1,2,\n3,4,\n", {"index_col": False}),
+    ("a,b\n1,2\n3,4\n", {"index_col": 0, "usecols": [0, 1]}),
     ("a,b,c\n1,2,3\n", {"names": ["x", "y"], "usecols": [0, 2], "header": 0}),
     ("a\nyes\nno\n", {"true_values": ["yes"], "false_values": ["no"]}),
     ("a, b\n1, x\n", {"skipinitialspace": True}),
@@ -55,6 +57,11 @@ def test_odd_options_are_those_of_pandas(tmp_path, content, options):
 
 
 OURS = [
+    ("a,b\n1,2\n3,4\n", {"index_col": "a"}),
+    (",b\nx,2\n,4\n", {"index_col": 0}),
+    ("a,b,c\n1,2,x\n3,,y\n", {"index_col": ["b", "a"]}),
+    ("a,b,c\n1,2,x\n3,,y\n", {"index_col": [0, 1], "dtype": {"b": "Int64"}}),
+    ("1,2\n3,4\n", {"index_col": 1, "header": None}),
     ("a,b,c\n1,2,3\n", {"usecols": [2, 0]}),
     ("a,b,c\n1,2,3\n", {"usecols": lambda name: name != "b"}),
     ("1,2,3\n4,5,6\n", {"usecols": [0, 2], "header": None}),
@@ -134,6 +141,10 @@ def test_mistakes_in_options_are_named(tmp_path):
         xs.read_csv(path, nrows="x")
     with pytest.raises(KeyError, match="no column 'zz'"):
         xs.read_csv(path, parse_dates=["zz"])
+    with pytest.raises(ValueError, match="index_col 'zz' is no column"):
+        xs.read_csv(path, index_col="zz")
+    with pytest.raises(ValueError, match="index_col 7 is no column"):
+        xs.read_csv(path, index_col=7)
 
 
 def test_engine_is_chosen_without_a_warning(tmp_path):

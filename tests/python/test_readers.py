@@ -279,3 +279,15 @@ def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
     ) as caught:
         xs.read_json(path, dtype={"a": "int64"}).to_pandas()
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "read", [xs.read_csv, xs.read_json, xs.read_parquet, xs.read_ipc, xs.read_orc]
+)
+def test_what_is_no_path_is_named(read):
+    with pytest.raises(TypeError, match="a path, or a list of paths, got int"):
+        read(5)
+    with pytest.raises(TypeError, match="expected paths in the list, got int"):
+        read(["a", 5])
+    with pytest.raises(ValueError, match="at least one path"):
+        read([])
