@@ -115,6 +115,7 @@ class FrameMethods(Exports):
         how: Literal["any", "all"] | None = None,
         subset: str | Iterable[str] | None = None,
         thresh: int | None = None,
+        ignore_index: bool = False,
     ) -> Self:
         """Drop rows, or columns, with missing values.
 
@@ -128,6 +129,8 @@ class FrameMethods(Exports):
             The columns to look at; all by default.
         thresh : int, optional
             In place of `how`: drop rows with fewer values that are there.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -143,6 +146,9 @@ class FrameMethods(Exports):
         if how is not None and thresh is not None:
             msg = "give either how or thresh, not both"
             raise XShardsValueError(msg)
+        if ignore_index:
+            bare = self._without_index()
+            return bare.dropna(axis=axis, how=how, subset=subset, thresh=thresh)
         if axis in (1, "columns"):
             return self._without_columns(how, subset, thresh)
         if axis not in (0, "index", "rows"):

@@ -311,6 +311,7 @@ class WideOps(Base):
         ascending: bool | Sequence[bool] = True,  # noqa: FBT001 - as pandas
         *,
         na_position: Literal["first", "last"] = "last",
+        ignore_index: bool = False,
     ) -> Self:
         """Sort all rows; rows of equal keys keep their order.
 
@@ -323,6 +324,8 @@ class WideOps(Base):
             The direction, for all or for each.
         na_position : {"first", "last"}
             Where rows with a missing key go.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -340,7 +343,8 @@ class WideOps(Base):
             msg = f"na_position must be 'first' or 'last', got {na_position!r}"
             raise XShardsValueError(msg)
         pairs = list(zip(keys, map(bool, up), strict=True))
-        return self._derive(self._core.sort(pairs, na_position == "first"))
+        result = self._derive(self._core.sort(pairs, na_position == "first"))
+        return result._without_index() if ignore_index else result
 
     def limit(self, n: int) -> Self:
         """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
@@ -388,6 +392,7 @@ class WideOps(Base):
         subset: str | Iterable[str] | None = None,
         *,
         keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
     ) -> Self:
         """Keep one of the rows that are equal; the order and the index stay.
 
@@ -397,6 +402,8 @@ class WideOps(Base):
             The columns to compare; all by default. Missing values equal each other.
         keep : {"first", "last", False}
             Which one to keep; False keeps only rows that have no equal.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -413,10 +420,10 @@ class WideOps(Base):
         names = [n for n in self._full_schema().names if n not in hidden]
         keys = names if subset is None else as_names("subset", subset)
         self._check_columns(keys, names)
-        if not keys:
-            return self
-        core = self._core.drop_duplicates(keys, str(keep))
-        return self._derive(core)
+        result = self
+        if keys:
+            result = self._derive(self._core.drop_duplicates(keys, str(keep)))
+        return result._without_index() if ignore_index else result
 
     def _without_index(self) -> Self:
         hidden = self._hidden()

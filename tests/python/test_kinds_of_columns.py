@@ -254,6 +254,21 @@ def test_labels_stay_where_columns_are_replaced():
     )
 
 
+def test_the_index_is_left_out_on_demand():
+    df = pd.DataFrame({"a": [2, 1, None, 1.5]}, index=list("wxyz"))
+    shards = xs.from_pandas(df, 2)
+    for ours, theirs in (
+        (
+            shards.sort_values("a", ignore_index=True),
+            df.sort_values("a", kind="stable"),
+        ),
+        (shards.drop_duplicates(ignore_index=True), df.drop_duplicates()),
+        (shards.dropna(ignore_index=True), df.dropna()),
+    ):
+        assert_same(ours.to_pandas(), theirs.reset_index(drop=True))
+    assert_same(shards.dropna().to_pandas(), df.dropna())
+
+
 def test_mistakes_are_named():
     df = pd.DataFrame({"c": pd.Categorical(["x", None]), "s": ["a", None], "n": [1, 2]})
     shards = xs.from_pandas(df)
