@@ -95,6 +95,10 @@ std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
   if (arrow::is_signed_integer(type.id()) || type.id() == arrow::Type::BOOL) {
     return arrow::int64();
   }
+  if (type.id() == arrow::Type::DECIMAL128) {
+    const int32_t scale = static_cast<const arrow::Decimal128Type&>(type).scale();
+    return arrow::decimal128(arrow::Decimal128Type::kMaxPrecision, scale);
+  }
   return type.id() == arrow::Type::NA ? arrow::float64() : type.GetSharedPtr();
 }
 
@@ -171,6 +175,8 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
       return !has_powers;
     case arrow::Type::TIMESTAMP:
       return !has_powers && !function.starts_with("sum");
+    case arrow::Type::DECIMAL128:
+      return function == "sum";
     default:
       return arrow::is_numeric(type.id());
   }
@@ -180,9 +186,10 @@ arrow::Status CheckAddsUp(const Aggregate& aggregate, const arrow::Field& field)
   const auto type = ValueType(field.type());
   const bool adds_up = AddsUp(aggregate.function, *type);
   if (adds_up && FamilyOf(field) != DtypeFamily::kCategory) return arrow::Status::OK();
+  const char* fix = arrow::is_decimal(type->id()) ? ": cast it to float64 before" : "";
   return arrow::Status::TypeError("The ", aggregate.function, " of column '",
                                   aggregate.column, "' needs numbers, not ",
-                                  type->ToString());
+                                  type->ToString(), fix);
 }
 
 }  // namespace

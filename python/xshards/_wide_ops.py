@@ -206,7 +206,7 @@ class WideOps(Base):
             (field.name, wanted)
             for field in self._full_schema()
             if field.name not in keys and field.name not in hidden
-            if (wanted := [f for f in functions if f in _ANY_TYPE or _adds_up(field)])
+            if (wanted := [f for f in functions if _applies(f, field)])
         ]
 
     def merge(
@@ -458,9 +458,13 @@ def _titled(function: str, column: str) -> str:
     return f"{function}({column})"
 
 
-def _adds_up(field: pa.Field) -> bool:
-    number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-    return bool(number or pa.types.is_boolean(field.type))
+def _applies(function: str, field: pa.Field) -> bool:
+    """Tell whether a function is computed for a column that nobody named."""
+    if function in _ANY_TYPE or pa.types.is_boolean(field.type):
+        return True
+    if pa.types.is_decimal(field.type):
+        return function == "sum"
+    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
 
 
 def _without_common_type(left: pa.Schema | None, right: pa.Schema | None) -> list[str]:

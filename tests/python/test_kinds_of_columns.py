@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations on columns of every kind, with pandas as the oracle."""
 
+import decimal
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frames import (
     KINDS,
@@ -111,6 +114,19 @@ def test_least_and_largest(kind, draw, n):
                 assert pd.isna(value)
             else:
                 assert value == getattr(cells[key], function)()
+
+
+@settings(max_examples=20)
+@given(draw=st.data(), n=num_partitions)
+def test_sums_of_decimals_are_exact(draw, n):
+    df = draw.draw(odd_frames("object-decimal")).dropna(subset="k")
+    actual = xs.from_pandas(df, n).group_by("k", {"x": "sum"}).to_pandas()
+    expected = {key: sum(cells.dropna()) for key, cells in df.groupby("k")["x"]}
+    assert dict(zip(actual["k"], actual["sum(x)"], strict=True)) == expected
+    shards = xs.from_arrow(pa.table({"d": pa.array([decimal.Decimal("1.5"), None])}), 2)
+    assert shards.group_by([], "sum").to_pandas()["sum(d)"][0] == decimal.Decimal("1.5")
+    with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 before"):
+        shards.group_by([], {"d": "mean"})
 
 
 @pytest.mark.parametrize(
