@@ -152,7 +152,8 @@ class Analysis(FrameMethods):
         else:
             # The engine gives groups in any order; pandas has the first one first.
             found = rows.unique()
-            if hasattr(found.dtype, "numpy_dtype"):
+            kind = found.dtype
+            if hasattr(kind, "numpy_dtype") and not isinstance(kind, pd.ArrowDtype):
                 # But the nullable dtypes have the missing value last.
                 found = pd.array([*found.dropna(), *found[found.isna()]], found.dtype)
             order = pd.Index(found, dtype=found.dtype)
@@ -301,15 +302,19 @@ class Analysis(FrameMethods):
             msg = f"there is no numeric column among {schema.names}"
             raise XShardsTypeError(msg)
         found = self._aggregate({name: ["count", "min", "max"] for name in names})
-        table = pd.DataFrame(
-            {
-                name: self._quantiles_of(name, wanted, found, interpolation)
-                for name in names
-            },
-            index=pd.Index(wanted, dtype="float64"),
-        )
-        labels = self.dtypes.index
-        table.columns = labels[[schema.names.index(name) for name in names]]
+        dtypes = self.dtypes
+        columns = {}
+        for name in names:
+            at = schema.names.index(name)
+            values = self._quantiles_of(name, wanted, found, interpolation)
+            # The dtype that pandas gives to quantiles of such a column.
+            some = pd.Series(
+                [0, 1] if int(found[f"count({name})"]) else [], dtype=dtypes.iloc[at]
+            )
+            dtype = some.quantile([0.5], interpolation=interpolation).dtype
+            columns[name] = pd.Series(values, pd.Index(wanted, dtype="float64"), dtype)
+        table = pd.DataFrame(columns)
+        table.columns = dtypes.index[[schema.names.index(name) for name in names]]
         return _shaped(table, one=one, series=series)
 
     def _quantiles_of(
