@@ -7,8 +7,6 @@
 #include <arrow/ipc/writer.h>
 #include <arrow/util/compression.h>
 
-#include "io/pandas_note.h"
-
 namespace xshards::io {
 namespace {
 
@@ -32,7 +30,7 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenIpcWriter(
     const std::shared_ptr<arrow::Schema>& schema,
     const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
     arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {"compression", kPandasKey}, "IPC writing"));
+  ARROW_RETURN_NOT_OK(CheckKeys(options, {"compression"}, "IPC writing"));
   auto write_options = arrow::ipc::IpcWriteOptions::Defaults();
   write_options.memory_pool = pool;
   write_options.use_threads = false;
@@ -46,9 +44,8 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenIpcWriter(
     return arrow::Status::Invalid("compression must be lz4, zstd or none, got '", name,
                                   "'");
   }
-  ARROW_ASSIGN_OR_RAISE(
-      auto writer,
-      arrow::ipc::MakeFileWriter(file, WithPandasNote(schema, options), write_options));
+  ARROW_ASSIGN_OR_RAISE(auto writer,
+                        arrow::ipc::MakeFileWriter(file, schema, write_options));
   return std::make_unique<IpcWriter>(std::move(writer));
 }
 

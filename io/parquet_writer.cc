@@ -9,8 +9,6 @@
 #include <parquet/arrow/writer.h>
 #include <parquet/properties.h>
 
-#include "io/pandas_note.h"
-
 namespace xshards::io {
 namespace {
 
@@ -56,8 +54,8 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenParquetWriter(
     const std::shared_ptr<arrow::Schema>& schema,
     const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
     arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {"compression", "row_group_rows", kPandasKey},
-                                "Parquet writing"));
+  ARROW_RETURN_NOT_OK(
+      CheckKeys(options, {"compression", "row_group_rows"}, "Parquet writing"));
   const auto name = GetString(options, "compression").value_or("snappy");
   // What others call lz4 in Parquet is the format without frames.
   auto compression = arrow::util::Codec::GetCompressionType(
@@ -75,7 +73,7 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenParquetWriter(
   ARROW_ASSIGN_OR_RAISE(
       auto writer,
       parquet::arrow::FileWriter::Open(
-          *WithPandasNote(schema, options), pool, file,
+          *schema, pool, file,
           parquet::WriterProperties::Builder()
               .memory_pool(pool)
               ->compression(*compression)

@@ -16,7 +16,6 @@ from xshards._arguments import as_names
 from xshards._deferred import pd
 from xshards._labels import label_of, level_of
 from xshards._pandas import table_to_frame
-from xshards._pandas_notes import pandas_note
 from xshards._plain import refuse_opaque, without_notes
 from xshards._storage import shown
 from xshards._wide_ops import WideOps
@@ -224,7 +223,7 @@ class Actions(WideOps):
     ) -> list[str]:
         """Write one CSV file a partition; see `to_parquet`.
 
-        The index is left out. Lists, dicts, bytes and the like have no form in CSV.
+        Lists, dicts, bytes and the like have no form in CSV.
         """
         options = {"suffix": _suffix(compression)}
         return self._write(directory, "csv", mode, partition_cols, options)
@@ -237,7 +236,7 @@ class Actions(WideOps):
         compression: TextCompression | None = None,
         mode: WriteMode = "error",
     ) -> list[str]:
-        """Write one file of JSON lines a partition, without index; see `to_parquet`."""
+        """Write one file of JSON lines a partition; see `to_parquet`."""
         options = {"suffix": _suffix(compression)}
         return self._write(directory, "json", mode, partition_cols, options)
 
@@ -253,8 +252,8 @@ class Actions(WideOps):
         """Write one Parquet file a partition.
 
         Files are written aside and renamed when all is well: a write that fails or is
-        killed leaves what was there before. pandas finds the index in them, unless it
-        only numbers rows, and nullable dtypes; categories are written as their values.
+        killed leaves what was there before. They hold plain columns: the index is left
+        out, and categories are written as their values.
 
         Parameters
         ----------
@@ -309,16 +308,13 @@ class Actions(WideOps):
         partition_cols: str | Sequence[str] | None,
         writer_options: Mapping[str, str],
     ) -> list[str]:
-        keeps_index = form in ("parquet", "ipc")
-        plain = self if keeps_index else self._without_index()
+        plain = self._without_index()
         schema = plain._core.known_schema()
         if schema is None:
             # Kept, because a function made it: it does not run twice.
             schema = plain._full_schema()
         refuse_opaque(schema, form)
         options = {"mode": mode, **writer_options}
-        if keeps_index and any(field.metadata for field in schema):
-            options["pandas"] = pandas_note(schema, plain._known_info(schema))
         if partition_cols is not None:
             names = as_names("partition_cols", partition_cols)
             plain._check_columns(names, schema.names)

@@ -17,7 +17,6 @@ from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._labels import index_mark, label_marks
 from xshards._marks import DTYPE, marks_of
-from xshards._pandas import FrameInfo, table_to_frame
 from xshards._pandas_files import list_files
 from xshards._storage import opened
 from xshards.expressions import col
@@ -46,14 +45,6 @@ class PandasNotes:
     marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rows: tuple[int, int] | None = None
     rows_name: Any = None
-
-
-def pandas_note(schema: pa.Schema, info: FrameInfo) -> str:
-    """Write what pandas notes of a frame, for files that hold its columns."""
-    frame = table_to_frame(schema.empty_table(), info)
-    whole = frame.to_frame() if frame.ndim == 1 else frame
-    noted: bytes = pa.Schema.from_pandas(whole).metadata[b"pandas"]
-    return noted.decode()
 
 
 def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:

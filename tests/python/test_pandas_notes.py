@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index, dtypes, labels and categories in files that pandas wrote, or is to read."""
+"""Index, dtypes, labels and categories in files that pandas wrote."""
 
 import io
 import tempfile
@@ -52,36 +52,15 @@ def test_parquet_comes_back_as_pandas_reads_it(kind, draw, way, n):
             assert_same(xs.read_parquet(path, **cut).to_pandas(), expected)
         some = xs.read_parquet(path, columns=["x"]).to_pandas()
         assert_same(some, pd.read_parquet(path, columns=["x"]))
-        filters = [("x", "not in", [])] if way == "two columns" else [("n", ">", 0)]
-        if kind != "object-list" and way != "two columns":
-            kept = xs.read_parquet(path, filters=filters).to_pandas()
-            wanted = pd.read_parquet(path, filters=filters)
-            if kind.startswith("category"):  # those of the rows that are left
-                kept, wanted = (d.astype({"x": object}) for d in (kept, wanted))
-            assert_same(kept, wanted)
-
-
-@pytest.mark.parametrize("form", READERS)
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=4)
-@given(draw=st.data(), way=indexed.filter(lambda way: way != "from 5"))
-def test_pandas_reads_what_we_write(kind, form, draw, way):
-    df = with_index(draw.draw(odd_frames(kind, min_rows=1)), way)
-    read, pandas_read, _ = READERS[form]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "out")
-        (file,) = getattr(xs.from_pandas(df, 1), f"to_{form}")(path)
-        expected = df
-        if kind.startswith("category"):  # written as their values
-            expected = df.assign(x=df["x"].astype(df["x"].cat.categories.dtype))
-        if kind == "object-str":
-            expected = df.astype({"x": "str"})
-        check = {"check_dtype": kind not in ("category-int", "object-list")}
-        found = pandas_read(file)
-        if kind != "object-list":
-            assert_same(found, expected, **check)
-            assert_same(read(path).to_pandas(), expected, **check)
-        assert found.index.equals(df.index)
+        if way == "two columns":
+            return
+        kept = xs.read_parquet(path, filters=[("n", ">", 0)]).to_pandas()
+        wanted = pd.read_parquet(path, filters=[("n", ">", 0)])
+        if way == "from 5":  # which pandas drops only together with rows
+            wanted = wanted.reset_index(drop=True)
+        if kind.startswith("category"):  # pandas has those of the rows that are left
+            kept, wanted = (d.astype({"x": object}) for d in (kept, wanted))
+        assert_same(kept, wanted)
 
 
 @pytest.mark.parametrize("form", READERS)
@@ -90,8 +69,9 @@ def test_bytes_and_file_objects(form, tmp_path):
     read, pandas_read, write = READERS[form]
     path = tmp_path / "a"
     write(df, path)
-    for source in (path.read_bytes(), io.BytesIO(path.read_bytes()), path.open("rb")):
-        assert_same(read(source, num_partitions=2).to_pandas(), pandas_read(path))
+    with path.open("rb") as file:
+        for source in (path.read_bytes(), io.BytesIO(path.read_bytes()), file):
+            assert_same(read(source, num_partitions=2).to_pandas(), pandas_read(path))
     assert read(path.read_bytes(), columns=["a"]).columns == ["a"]
 
 
