@@ -46,17 +46,18 @@ int64_t CommentStream::Strip(const char* begin, const char* end, char* out) {
 }
 
 arrow::Result<int64_t> CommentStream::Read(int64_t num_bytes, void* out) {
-  // Zero means the end to readers, so go on where a whole read was comment.
-  while (num_bytes > 0) {
-    ARROW_ASSIGN_OR_RAISE(const int64_t got, input_->Read(num_bytes, out));
-    if (got == 0) return 0;
+  // Whole, as files are: less means the end to readers, and Advance reads but once.
+  auto* text = static_cast<char*>(out);
+  int64_t filled = 0;
+  while (filled < num_bytes) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t got,
+                          input_->Read(num_bytes - filled, text + filled));
+    if (got == 0) break;
     // In place: the output never overtakes the input.
-    auto* text = static_cast<char*>(out);
-    const int64_t kept = Strip(text, text + got, text);
-    position_ += kept;
-    if (kept > 0) return kept;
+    filled += Strip(text + filled, text + filled + got, text + filled);
   }
-  return 0;
+  position_ += filled;
+  return filled;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> CommentStream::Read(int64_t num_bytes) {

@@ -8,6 +8,7 @@
 #include <arrow/util/utf8.h>
 
 #include "io/csv_dialect.h"
+#include "io/csv_times.h"
 #include "io/json_mark.h"
 #include "io/quoted_names.h"
 #include "io/record_boundaries.h"
@@ -55,6 +56,11 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
         reader->source_.guessed && !options.dtype.contains(field->name());
     if (IsJsonText(*field)) {
       reader->columns_.push_back(CsvColumn::MakeJsonIntegers(&reader->values_, pool));
+      continue;
+    }
+    const auto times = TimesOf(field->name(), options);
+    if (times.has_value() && field->type()->id() == arrow::Type::TIMESTAMP) {
+      reader->columns_.push_back(CsvColumn::MakeTimes(*times, &reader->values_, pool));
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(

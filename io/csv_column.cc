@@ -411,6 +411,57 @@ class JsonIntegerColumn final : public CsvColumn {
   std::string scratch_;
 };
 
+/// Times that are all written in one way.
+class TimeColumn final : public CsvColumn {
+ public:
+  TimeColumn(const TimeText& times, const CsvValues* values, arrow::MemoryPool* pool)
+      : times_(times), values_(values), pool_(pool) {}
+
+  arrow::Status Start(int64_t capacity) override {
+    size_ = 0;
+    validity_.Start(capacity);
+    return arrow::AllocateResizableBuffer(
+               capacity * static_cast<int64_t>(sizeof(int64_t)), pool_)
+        .Value(&data_);
+  }
+
+  arrow::Result<int64_t> Append(const CsvRows& rows, int64_t column, int64_t from,
+                                int64_t to) override {
+    auto* out = reinterpret_cast<int64_t*>(data_->mutable_data());
+    for (int64_t row = from; row < to; ++row, ++size_) {
+      std::string_view value = rows.Field(row, column);
+      if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
+      if (const auto time = times_.Read(value); time.has_value()) {
+        out[size_] = *time;
+      } else if (values_->missing().Contains(value) || IsNoTime(value)) {
+        out[size_] = 0;
+        ARROW_RETURN_NOT_OK(validity_.SetMissing(size_, pool_));
+      } else {
+        return row;
+      }
+    }
+    return to;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
+    const int64_t num_bytes = size_ * static_cast<int64_t>(sizeof(int64_t));
+    GiveBackTail(data_.get(), num_bytes);
+    ARROW_RETURN_NOT_OK(data_->Resize(num_bytes));
+    const int64_t num_missing = validity_.num_missing();
+    return arrow::MakeArray(arrow::ArrayData::Make(
+        times_.type(), size_, {validity_.Finish(), std::move(data_)}, num_missing));
+  }
+
+ private:
+  const TimeText times_;
+  const CsvValues* const values_;
+  arrow::MemoryPool* const pool_;
+  std::shared_ptr<arrow::ResizableBuffer> data_;
+  Validity validity_;
+  int64_t size_ = 0;
+  std::string scratch_;
+};
+
 // The type that a type is read as.
 std::shared_ptr<arrow::DataType> ReadAs(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FLOAT) return arrow::float64();
@@ -441,6 +492,12 @@ arrow::Result<std::unique_ptr<CsvColumn>> CsvColumn::Make(
   }
   ARROW_ASSIGN_OR_RAISE(auto source, Make(ReadAs(*type), guessed, values, pool));
   return std::make_unique<CastColumn>(std::move(source), type, pool);
+}
+
+std::unique_ptr<CsvColumn> CsvColumn::MakeTimes(const TimeText& times,
+                                                const CsvValues* values,
+                                                arrow::MemoryPool* pool) {
+  return std::make_unique<TimeColumn>(times, values, pool);
 }
 
 std::unique_ptr<CsvColumn> CsvColumn::MakeJsonIntegers(const CsvValues* values,

@@ -10,6 +10,7 @@
 #include <arrow/type.h>
 
 #include "io/csv_rows.h"
+#include "io/csv_times.h"
 #include "io/csv_values.h"
 
 namespace xshards::io {
@@ -26,6 +27,11 @@ class CsvColumn {
   /// A column of integers of any size, as JSON writes them.
   static std::unique_ptr<CsvColumn> MakeJsonIntegers(const CsvValues* values,
                                                      arrow::MemoryPool* pool);
+
+  /// A column of times that are all written in one way.
+  static std::unique_ptr<CsvColumn> MakeTimes(const TimeText& times,
+                                              const CsvValues* values,
+                                              arrow::MemoryPool* pool);
 
   virtual ~CsvColumn() = default;
 

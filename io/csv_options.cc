@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "io/csv_times.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
@@ -46,6 +47,14 @@ arrow::Status CsvOptions::Validate() const {
       return arrow::Status::Invalid("names must differ, got '", name, "' twice");
     }
   }
+  for (const auto& [name, first] : times) {
+    if (!TimeText::Like(first).has_value()) {
+      return arrow::Status::Invalid(
+          "Expected a time as 2024-01-31 12:00:00 as the first "
+          "of column '",
+          name, "', got '", first, "'");
+    }
+  }
   ARROW_RETURN_NOT_OK(CheckDtype(dtype));
   return split.Validate();
 }
@@ -56,11 +65,14 @@ OptionMap CsvOptions::ToMap() const {
   if (!names.empty()) map["names"] = EncodeList(names);
   if (usecols.has_value()) map["usecols"] = EncodeList(*usecols);
   if (!dtype.empty()) map["dtype"] = EncodePairs(dtype);
+  if (!times.empty()) map["times"] = EncodePairs(times);
   // An empty quotechar says that there is none: the default is to have one.
   map["quotechar"] = quotechar.has_value() ? Text(*quotechar) : "";
   if (escapechar.has_value()) map["escapechar"] = Text(*escapechar);
   if (comment.has_value()) map["comment"] = Text(*comment);
   if (!na_values.empty()) map["na_values"] = EncodeList(na_values);
+  if (!keep_default_na) map["keep_default_na"] = Text(keep_default_na);
+  if (!na_filter) map["na_filter"] = Text(na_filter);
   if (skiprows != 0) map["skiprows"] = std::to_string(skiprows);
   if (nrows.has_value()) map["nrows"] = std::to_string(*nrows);
   split.AddTo(&map);
@@ -76,6 +88,7 @@ arrow::Result<CsvOptions> CsvOptions::FromMap(const OptionMap& map) {
   options.names = names.value_or(options.names);
   ARROW_ASSIGN_OR_RAISE(options.usecols, GetList(map, "usecols"));
   ARROW_ASSIGN_OR_RAISE(options.dtype, GetPairs(map, "dtype"));
+  ARROW_ASSIGN_OR_RAISE(options.times, GetPairs(map, "times"));
   if (GetString(map, "quotechar") == "") {
     options.quotechar = std::nullopt;
   } else {
@@ -86,6 +99,10 @@ arrow::Result<CsvOptions> CsvOptions::FromMap(const OptionMap& map) {
   ARROW_ASSIGN_OR_RAISE(options.comment, GetChar(map, "comment"));
   ARROW_ASSIGN_OR_RAISE(const auto na_values, GetList(map, "na_values"));
   options.na_values = na_values.value_or(options.na_values);
+  ARROW_ASSIGN_OR_RAISE(const auto keep_default_na, GetBool(map, "keep_default_na"));
+  options.keep_default_na = keep_default_na.value_or(true);
+  ARROW_ASSIGN_OR_RAISE(const auto na_filter, GetBool(map, "na_filter"));
+  options.na_filter = na_filter.value_or(true);
   ARROW_ASSIGN_OR_RAISE(const auto skiprows, GetInt(map, "skiprows"));
   options.skiprows = skiprows.value_or(0);
   ARROW_ASSIGN_OR_RAISE(options.nrows, GetInt(map, "nrows"));

@@ -26,10 +26,15 @@ struct XSHARDS_EXPORT CsvOptions {
   std::optional<std::vector<std::string>> usecols{};
   /// Types by column name, see TypeFromName; other columns are inferred.
   std::map<std::string, std::string> dtype{};
+  /// Columns of times, by name, and the first time of each: all others are written like
+  /// it, or the column is text. See TimeText.
+  std::map<std::string, std::string> times{};
   std::optional<char> quotechar = '"';  // unset: quotes are ordinary characters
   std::optional<char> escapechar{};
   std::optional<char> comment{};         // ignore the rest of the line from here
   std::vector<std::string> na_values{};  // missing, besides pandas' own list
+  bool keep_default_na = true;           // whether that list is missing, too
+  bool na_filter = true;                 // unset: nothing is missing
   int64_t skiprows = 0;
   std::optional<int64_t> nrows{};
   SplitSize split{};

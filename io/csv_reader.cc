@@ -10,6 +10,7 @@
 #include "io/csv_cuts.h"
 #include "io/csv_header.h"
 #include "io/csv_scan.h"
+#include "io/csv_times.h"
 #include "io/csv_types.h"
 #include "io/csv_values.h"
 #include "io/file_listing.h"
@@ -164,7 +165,9 @@ class CsvPlanner {
       } else {
         const CsvKinds seen = kinds[next_inferred++];
         if (seen == 0) metadata->Append(kDtypeMark, "object");
-        field = FieldOf(seen, field);
+        const auto times = TimesOf(name, options_);
+        field = times.has_value() && seen != 0 ? TimeFieldOf(*times, seen, field)
+                                               : FieldOf(seen, field);
       }
       if (metadata->size() > 0) field = field->WithMergedMetadata(std::move(metadata));
       fields.push_back(std::move(field));

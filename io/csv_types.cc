@@ -12,6 +12,7 @@
 #include "io/csv_dialect.h"
 #include "io/csv_rows.h"
 #include "io/csv_scan.h"
+#include "io/csv_times.h"
 #include "io/file_system.h"
 #include "io/hive_scan.h"
 #include "io/scan_stream.h"
@@ -40,12 +41,17 @@ class KindsReader {
       known.emplace(file_columns[i], static_cast<int64_t>(i));
     }
     std::vector<int64_t> indices;
-    for (const auto& name : columns) indices.push_back(known.at(name));
+    std::vector<std::optional<TimeText>> times;
+    for (const auto& name : columns) {
+      indices.push_back(known.at(name));
+      times.push_back(TimesOf(name, options));
+    }
     const int64_t block_bytes =
         extent == ScanExtent::kSample ? kKindsSampleBytes : kKindsBlockBytes;
     return KindsReader(split.path, options, extent,
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
-                       static_cast<int64_t>(file_columns.size()), std::move(indices));
+                       static_cast<int64_t>(file_columns.size()), std::move(indices),
+                       std::move(times));
   }
 
   /// Add the kinds of all values that a scan may read, or of the first block that has
@@ -63,7 +69,9 @@ class KindsReader {
       rows_.Find(block->mutable_text(), size, block->is_last, num_columns_);
       const int64_t count = std::min(rows_.num_rows(), rows_left);
       for (size_t i = 0; i < indices_.size(); ++i) {
-        (*kinds)[i] |= values_.KindsOf(rows_, indices_[i], count);
+        (*kinds)[i] |= times_[i].has_value()
+                           ? TimeKindsOf(*times_[i], values_, rows_, indices_[i], count)
+                           : values_.KindsOf(rows_, indices_[i], count);
       }
       rows_left -= count;
       const int64_t consumed = std::min(rows_.consumed(), size);
@@ -79,7 +87,8 @@ class KindsReader {
 
  private:
   KindsReader(std::string path, const CsvOptions& options, ScanExtent extent,
-              TextBlocks blocks, int64_t num_columns, std::vector<int64_t> indices)
+              TextBlocks blocks, int64_t num_columns, std::vector<int64_t> indices,
+              std::vector<std::optional<TimeText>> times)
       : path_(std::move(path)),
         extent_(extent),
         values_(options),
@@ -87,7 +96,8 @@ class KindsReader {
         blocks_(std::move(blocks)),
         num_columns_(num_columns),
         max_rows_(options.nrows.value_or(std::numeric_limits<int64_t>::max())),
-        indices_(std::move(indices)) {}
+        indices_(std::move(indices)),
+        times_(std::move(times)) {}
 
   std::string path_;
   ScanExtent extent_;
@@ -96,7 +106,8 @@ class KindsReader {
   TextBlocks blocks_;
   int64_t num_columns_;  // of the file
   int64_t max_rows_;
-  std::vector<int64_t> indices_;  // of the columns asked for
+  std::vector<int64_t> indices_;                // of the columns asked for
+  std::vector<std::optional<TimeText>> times_;  // of these, how times are written
 };
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
@@ -181,7 +192,9 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
   for (size_t i = 0; i < columns.size(); ++i) {
     if (kinds[i] == 0) continue;
     auto& field = fields[static_cast<size_t>(scan.schema->GetFieldIndex(columns[i]))];
-    field = FieldOf(kinds[i], field);
+    const auto times = TimesOf(columns[i], options);
+    field = times.has_value() ? TimeFieldOf(*times, kinds[i], field)
+                              : FieldOf(kinds[i], field);
   }
   return arrow::schema(std::move(fields), scan.schema->metadata());
 }

@@ -38,10 +38,13 @@ void Unquote(std::string_view text, char quote, std::string* out) {
 
 }  // namespace
 
-MissingValues::MissingValues(const CsvOptions& options)
-    : values_{"",     "#N/A",   "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN",
-              "-nan", "1.#IND", "1.#QNAN",  "<NA>", "N/A",     "NA",       "NULL",
-              "NaN",  "None",   "n/a",      "nan",  "null"} {
+MissingValues::MissingValues(const CsvOptions& options) {
+  if (!options.na_filter) return;
+  if (options.keep_default_na) {
+    values_ = {"",     "#N/A",   "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN",
+               "-nan", "1.#IND", "1.#QNAN",  "<NA>", "N/A",     "NA",       "NULL",
+               "NaN",  "None",   "n/a",      "nan",  "null"};
+  }
   for (const auto& value : options.na_values) {
     values_.insert(value);
     double number = 0;

@@ -52,7 +52,7 @@ class ProjectStream final : public UnaryStream {
       if (source != nullptr) column.index = input->GetFieldIndex(*source);
       fields.push_back(column.index >= 0
                            ? Renamed(input->field(column.index), project.names[i])
-                           : column.computed.field()->WithName(project.names[i]));
+                           : InPlace(column.computed.field(), project.names[i], *input));
       columns_.push_back(std::move(column));
     }
     return arrow::schema(std::move(fields), input->metadata());

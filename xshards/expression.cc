@@ -87,8 +87,13 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
   auto bind = [&]() -> arrow::Result<BoundExpression> {
     ARROW_ASSIGN_OR_RAISE(auto lowered, Lowering(*values).Lower(arrow_));
     ARROW_ASSIGN_OR_RAISE(auto bound, lowered.arrow.Bind(*values));
-    // Only the dtype: a label or index that a column had is not that of the result.
     auto field = arrow::field("", bound.type()->GetSharedPtr());
+    const auto* call = arrow_.call();
+    if (call != nullptr && call->function_name == "as_dtype") {
+      return BoundExpression{std::move(bound),
+                             field->WithMetadata(lowered.field->metadata())};
+    }
+    // Only the dtype: a label or index that a column had is not that of the result.
     return BoundExpression{std::move(bound), WithDtypeOf(field, *lowered.field)};
   };
   auto bound = bind();

@@ -125,7 +125,8 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   // numpy cuts fractions and wraps around; the nullable dtypes refuse to.
   const bool cuts =
       !HasMissingLogic(family) && IsNumber(*type) && IsNumber(*operand.type());
-  auto values = arrow::is_integer(type->id()) ? NaNAsNull(operand) : operand.arrow;
+  const bool has_no_nan = arrow::is_integer(type->id()) || IsText(*type);
+  auto values = has_no_nan ? NaNAsNull(operand) : operand.arrow;
   auto cast =
       cp::call("cast", {std::move(values)},
                cuts ? cp::CastOptions::Unsafe(type) : cp::CastOptions::Safe(type));

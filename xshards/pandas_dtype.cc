@@ -157,6 +157,17 @@ FieldPointer Renamed(const FieldPointer& field, const std::string& name) {
   return WithMetadata(renamed, Without(*field, {kLabelKey}));
 }
 
+FieldPointer InPlace(const FieldPointer& field, const std::string& name,
+                     const arrow::Schema& input) {
+  auto named = field->WithName(name);
+  const auto replaced = input.GetFieldByName(name);
+  const std::string label = replaced == nullptr ? "" : Get(*replaced, kLabelKey);
+  if (label.empty()) return named;
+  auto metadata = Without(*named, {kLabelKey});
+  metadata->Append(kLabelKey, label);
+  return WithMetadata(named, std::move(metadata));
+}
+
 FieldPointer WithUnmatchedRows(const FieldPointer& field) {
   const bool holds_objects =
       DtypeName(*field) == "object" || IsOpaque(*field) || HasArrayCells(*field->type());

@@ -59,6 +59,11 @@ XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithDtypePairs(
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> Renamed(
     const std::shared_ptr<arrow::Field>& field, const std::string& name);
 
+/// The field of a computed column, with the label of the column whose place it takes.
+XSHARDS_EXPORT std::shared_ptr<arrow::Field> InPlace(
+    const std::shared_ptr<arrow::Field>& field, const std::string& name,
+    const arrow::Schema& input);
+
 /// The field of a column of Python objects with rows that a join left without a match:
 /// NaN, as pandas has it. Other fields have a missing value of their own and stay.
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithUnmatchedRows(

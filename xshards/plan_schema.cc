@@ -52,7 +52,7 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(auto bound, project.expressions[i].Bind(input));
-    fields.push_back(bound.field->WithName(project.names[i]));
+    fields.push_back(InPlace(bound.field, project.names[i], input));
   }
   return arrow::schema(std::move(fields), input.metadata());
 }
@@ -94,6 +94,10 @@ std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
   if (arrow::is_unsigned_integer(type.id())) return arrow::uint64();
   if (arrow::is_signed_integer(type.id()) || type.id() == arrow::Type::BOOL) {
     return arrow::int64();
+  }
+  if (type.id() == arrow::Type::DECIMAL128) {
+    const int32_t scale = static_cast<const arrow::Decimal128Type&>(type).scale();
+    return arrow::decimal128(arrow::Decimal128Type::kMaxPrecision, scale);
   }
   return type.id() == arrow::Type::NA ? arrow::float64() : type.GetSharedPtr();
 }
@@ -149,7 +153,11 @@ arrow::Status CheckAggregate(const Aggregate& aggregate) {
   }
   std::string known;
   for (const auto& names : {NumericAggregates(), OtherAggregates()}) {
-    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+    for (const auto& name : names) {
+      // These are steps of other operations.
+      if (name.ends_with("_position") || name.ends_with("_row")) continue;
+      known += (known.empty() ? "" : ", ") + name;
+    }
   }
   return arrow::Status::Invalid("There is no aggregate '", function,
                                 "'; there are: ", known);
@@ -167,6 +175,8 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
       return !has_powers;
     case arrow::Type::TIMESTAMP:
       return !has_powers && !function.starts_with("sum");
+    case arrow::Type::DECIMAL128:
+      return function == "sum";
     default:
       return arrow::is_numeric(type.id());
   }
@@ -176,9 +186,10 @@ arrow::Status CheckAddsUp(const Aggregate& aggregate, const arrow::Field& field)
   const auto type = ValueType(field.type());
   const bool adds_up = AddsUp(aggregate.function, *type);
   if (adds_up && FamilyOf(field) != DtypeFamily::kCategory) return arrow::Status::OK();
+  const char* fix = arrow::is_decimal(type->id()) ? ": cast it to float64 before" : "";
   return arrow::Status::TypeError("The ", aggregate.function, " of column '",
                                   aggregate.column, "' needs numbers, not ",
-                                  type->ToString());
+                                  type->ToString(), fix);
 }
 
 }  // namespace

@@ -45,6 +45,18 @@ void BindExpression(py::module_& module) {
                                             std::make_shared<arrow::compute::CastOptions>(
                                                 arrow::compute::CastOptions::Safe(type)));
                   })
+      .def_static("as_dtype",
+                  [](Expression value, const std::shared_ptr<arrow::DataType>& type,
+                     const std::vector<std::pair<std::string, std::string>>& marks) {
+                    std::vector<Expression> arguments{std::move(value)};
+                    for (const auto& [key, text] : marks) {
+                      arguments.push_back(lit(key));
+                      arguments.push_back(lit(text));
+                    }
+                    return Expression::Call("as_dtype", std::move(arguments),
+                                            std::make_shared<arrow::compute::CastOptions>(
+                                                arrow::compute::CastOptions::Safe(type)));
+                  })
       .def_static("match",
                   [](std::string function, Expression text, std::string pattern,
                      bool ignore_case) {
@@ -55,11 +67,11 @@ void BindExpression(py::module_& module) {
                   })
       .def_static("replace",
                   [](std::string function, Expression text, std::string pattern,
-                     std::string replacement) {
+                     std::string replacement, int64_t count) {
                     return Expression::Call(
                         std::move(function), {std::move(text)},
                         std::make_shared<arrow::compute::ReplaceSubstringOptions>(
-                            std::move(pattern), std::move(replacement)));
+                            std::move(pattern), std::move(replacement), count));
                   })
       .def("is_in", &Expression::IsIn)
       .def("index_in",

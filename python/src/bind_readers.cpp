@@ -37,7 +37,10 @@ io::CsvOptions CsvOptions(const py::dict& from) {
   Take(from, "quotechar", options.quotechar);
   Take(from, "escapechar", options.escapechar);
   Take(from, "comment", options.comment);
+  Take(from, "times", options.times);
   Take(from, "na_values", options.na_values);
+  Take(from, "keep_default_na", options.keep_default_na);
+  Take(from, "na_filter", options.na_filter);
   Take(from, "skiprows", options.skiprows);
   Take(from, "nrows", options.nrows);
   Take(from, "num_partitions", options.split.num_partitions);

@@ -253,7 +253,8 @@ class Actions(WideOps):
         Files are written aside and renamed when all is well: a write that fails or is
         killed leaves what was there before. On S3, where there is no renaming, they
         are copied then, one by one, under names of their own, and what they replace is
-        removed after that.
+        removed after that. They hold plain columns: the index is left out, and
+        categories are written as their values.
 
         Parameters
         ----------

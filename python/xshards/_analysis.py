@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from xshards import _summary
 from xshards._arguments import as_seed
 from xshards._deferred import pd
 from xshards._frame_methods import FrameMethods
-from xshards._quantiles import Extent, quantiles
+from xshards._quantiles import Extent, Interpolation, quantiles
 from xshards._query import parse_query
+from xshards._wide_ops import engine_name
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import col
 
@@ -37,7 +39,9 @@ class Analysis(FrameMethods):
         expr : str
             As in pandas: names are columns (in backticks where they are no Python
             names), ``@name`` is a variable of the caller; and, or, not, in, chained
-            comparisons, arithmetic, and the methods of expressions.
+            comparisons, arithmetic, functions such as ``sqrt``, and the methods of
+            expressions. What is asked of a whole column, as in ``a > a.mean()``, is
+            computed at once.
         local_dict : dict, optional
             What ``@name`` stands for, in place of the caller's variables.
 
@@ -52,7 +56,13 @@ class Analysis(FrameMethods):
         if local_dict is None:
             caller = sys._getframe(1)
             local_dict = {**caller.f_globals, **caller.f_locals}
-        return self.filter(parse_query(expr, local_dict))
+        return self.filter(parse_query(expr, local_dict, self._reduced))
+
+    def _reduced(self, name: str, function: str) -> Any:
+        """Aggregate one column, now."""
+        self._check_columns([name], self.schema.names)
+        found = self._core.group_by([], [(engine_name(function), name, "found")])
+        return self._derive(found)._with_info(None).to_pandas()["found"].iloc[0]
 
     def nunique(self, *, dropna: bool = True) -> Any:
         """Count the distinct values of each column.
@@ -88,7 +98,7 @@ class Analysis(FrameMethods):
         ascending: bool = False,
         dropna: bool = True,
     ) -> pd.Series[Any]:
-        """Count how often each value of one column occurs, the most frequent first.
+        """Count how often each value occurs, the most frequent first.
 
         Parameters
         ----------
@@ -101,6 +111,12 @@ class Analysis(FrameMethods):
         dropna : bool, default True
             Leave missing values out.
 
+        Returns
+        -------
+        Series
+            By value; of a DataFrame, by row of values that occurs. Of categories all
+            are there, also those that do not occur.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": ["x", "y", "x"]}))
@@ -111,74 +127,231 @@ class Analysis(FrameMethods):
         Name: count, dtype: int64
         """
         names = self.schema.names
-        if len(names) != 1:
-            msg = (
-                "value_counts counts the values of one column, as in "
-                f"shards['a'].value_counts(); these are {names}"
-            )
-            raise XShardsTypeError(msg)
-        (name,) = names
-        rows = self.filter(col(name).notna()) if dropna else self
-        grouped = rows.group_by(name, {"*": "count"}).to_pandas()
-        # The engine gives groups in any order; among equal counts pandas has the first.
-        found = rows.unique()
-        order = pd.Index(found, dtype=found.dtype, name=name)
-        counts = pd.Series(_counts_of(order, grouped[name], grouped[_COUNT]), order)
-        counts = counts.rename("count")
+        if self._current_info().series:
+            counts = self._count_values(names[0], dropna=dropna)
+        else:
+            counts = self._count_rows(dropna=dropna)
         if sort:
             counts = counts.sort_values(ascending=ascending, kind="stable")
+        # Which dtype the counts have is a matter of the values' dtype.
+        dtype = counts.dtype
         if normalize:
             counts = (counts / counts.sum()).rename("proportion")
-        # Which dtype the counts have is a matter of the values' dtype.
-        like = grouped[name].iloc[:0].value_counts(normalize=normalize)
-        return counts.astype(like.dtype)
+            dtype = pd.Series([], dtype=dtype).div(1).dtype
+        return counts.astype(dtype)
 
-    def quantile(self, q: float | Sequence[float] = 0.5) -> Any:
+    def _count_values(self, name: str, *, dropna: bool = True) -> pd.Series[Any]:
+        """Count the values of one column, in the order in which pandas has them."""
+        column = self[[name]]._without_index()
+        rows = column.filter(col(name).notna()) if dropna else column
+        grouped = rows.group_by(name, {"*": "count"}).to_pandas()
+        values = grouped[name]
+        label = self.dtypes.index[self.schema.names.index(name)]
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            counts = _of_categories(values.array, grouped[_COUNT].to_numpy())
+        else:
+            # The engine gives groups in any order; pandas has the first one first.
+            found = rows.unique()
+            kind = found.dtype
+            if hasattr(kind, "numpy_dtype") and not isinstance(kind, pd.ArrowDtype):
+                # But the nullable dtypes have the missing value last.
+                found = pd.array([*found.dropna(), *found[found.isna()]], found.dtype)
+            order = pd.Index(found, dtype=found.dtype)
+            counts = pd.Series(_counts_of(order, values, grouped[_COUNT]), order)
+            counts = counts.astype(values.iloc[:0].value_counts().dtype)
+        counts.index.name = label
+        return counts.rename("count")
+
+    def _count_rows(self, *, dropna: bool) -> pd.Series[Any]:
+        """Count rows that are equal, in order of first appearance."""
+        names = self.schema.names
+        rows = self._without_index()
+        if dropna:
+            rows = rows.dropna()
+        counts = rows.group_by(names, {"*": "count"}).to_pandas()
+        order = rows.drop_duplicates().to_pandas()
+        keys = list(map(str, range(len(names))))
+        counted = counts.set_axis([*keys, _COUNT], axis=1)
+        merged = order.set_axis(keys, axis=1).merge(counted, "left", on=keys)
+        index = pd.MultiIndex.from_frame(order, names=list(order.columns))
+        return pd.Series(merged[_COUNT].to_numpy("int64"), index, name="count")
+
+    def describe(
+        self,
+        cols: Any = None,
+        *,
+        percentiles: Sequence[float] | None = None,
+        include: Any = None,
+        exclude: Any = None,
+    ) -> Any:
+        """Summarise columns, as in pandas; quantiles are exact.
+
+        Parameters
+        ----------
+        cols : label or list of labels, optional
+            The columns; by default those that `include` and `exclude` say.
+        percentiles : list of float, optional
+            Which quantiles to give, between 0 and 1; the quartiles by default.
+        include, exclude : "all", or list of dtypes, optional
+            Which columns to summarise; by default those of numbers and times, or all
+            where there are none.
+
+        Returns
+        -------
+        DataFrame or Series
+            With rows count, mean, std, min, 25%, 50%, 75% and max; for values that are
+            no numbers count, unique, top and freq. A Series for one column, as in
+            ``shards["a"].describe()``.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1, 2, 3, 4], "s": list("xyxz")})
+        >>> shards = xs.from_pandas(df)
+        >>> shards.describe(percentiles=[0.5])
+                      a
+        count  4.000000
+        mean   2.500000
+        std    1.290994
+        min    1.000000
+        50%    2.500000
+        max    4.000000
+        >>> shards["s"].describe().to_dict()
+        {'count': 4, 'unique': 3, 'top': 'x', 'freq': 2}
+        """
+        if cols is not None:
+            chosen = self.select(cols)
+            self._check_columns(chosen.schema.names, self.schema.names)
+            every = "all" if include is None and exclude is None else include
+            return chosen.describe(
+                percentiles=percentiles, include=every, exclude=exclude
+            )
+        shares = [0.25, 0.5, 0.75] if percentiles is None else sorted(percentiles)
+        if any(not 0 <= share <= 1 for share in shares):
+            msg = f"percentiles must be between 0 and 1, got {percentiles}"
+            raise XShardsValueError(msg)
+        dtypes = self.dtypes
+        series = self._current_info().series
+        at = (
+            [0] if series else _summary.select_positions(list(dtypes), include, exclude)
+        )
+        if not at:
+            msg = f"there is no column to describe among {self.schema.names}"
+            raise XShardsValueError(msg)
+        found = _summary.described(
+            self,
+            [self.schema.names[n] for n in at],
+            [dtypes.iloc[n] for n in at],
+            shares,
+            lambda name: self._count_values(name).sort_values(
+                ascending=False, kind="stable"
+            ),
+        )
+        if series:
+            return found[0].rename(dtypes.index[0])
+        rows = list(
+            dict.fromkeys(row for one in sorted(found, key=len) for row in one.index)
+        )
+        table = pd.concat(found, axis=1, ignore_index=True, sort=False).reindex(rows)
+        table.columns = dtypes.index[at]
+        return table
+
+    def quantile(
+        self,
+        q: float | Sequence[float] = 0.5,
+        *,
+        interpolation: Interpolation = "linear",
+    ) -> Any:
         """Find exact quantiles of the numeric columns, whatever their size.
 
         Parameters
         ----------
         q : float or list of float, default 0.5
-            Which ones, between 0 and 1; between two values, what is in proportion.
+            Which ones, between 0 and 1.
+        interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
+            What is between two values: what is in proportion, or one of them.
 
         Returns
         -------
         float, Series or DataFrame
-            As in pandas: a number for one column and one `q`.
+            As in pandas: a number for one column and one `q`. A column of times or
+            durations has quantiles by itself: ``shards["t"].quantile()``.
 
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3, 10]}))
         >>> shards["a"].quantile([0.25, 0.5]).tolist()
         [1.75, 2.5]
+        >>> shards["a"].quantile(0.25, interpolation="lower")
+        np.int64(1)
         """
         one = isinstance(q, (int, float))
         wanted = [float(part) for part in ([q] if isinstance(q, (int, float)) else q)]
         if any(not 0 <= part <= 1 for part in wanted):
             msg = f"q must be between 0 and 1, got {q}"
             raise XShardsValueError(msg)
+        if interpolation not in get_args(Interpolation):
+            known = ", ".join(get_args(Interpolation))
+            msg = f"interpolation must be one of {known}; got {interpolation!r}"
+            raise XShardsValueError(msg)
         schema = self.schema
         names = [f.name for f in schema if _summary.is_number(f.type)]
+        series = self._current_info().series
+        if series and not names and pa.types.is_temporal(schema.field(0).type):
+            return self._quantiles_of_times(wanted, interpolation, one=one)
         if not names:
             msg = f"there is no numeric column among {schema.names}"
             raise XShardsTypeError(msg)
         found = self._aggregate({name: ["count", "min", "max"] for name in names})
-        table = pd.DataFrame(
-            {name: self._quantiles_of(name, wanted, found) for name in names},
-            index=pd.Index(wanted, dtype="float64"),
-        )
-        return _shaped(table, one=one, series=self._current_info().series)
+        dtypes = self.dtypes
+        columns = {}
+        for name in names:
+            at = schema.names.index(name)
+            values = self._quantiles_of(name, wanted, found, interpolation)
+            # The dtype that pandas gives to quantiles of such a column.
+            some = pd.Series(
+                [0, 1] if int(found[f"count({name})"]) else [], dtype=dtypes.iloc[at]
+            )
+            dtype = some.quantile([0.5], interpolation=interpolation).dtype
+            columns[name] = pd.Series(values, pd.Index(wanted, dtype="float64"), dtype)
+        table = pd.DataFrame(columns)
+        table.columns = dtypes.index[[schema.names.index(name) for name in names]]
+        return _shaped(table, one=one, series=series)
 
     def _quantiles_of(
-        self, name: str, wanted: list[float], found: Mapping[str, Any]
-    ) -> list[float]:
+        self,
+        name: str,
+        wanted: list[float],
+        found: Mapping[str, Any],
+        interpolation: Interpolation,
+    ) -> list[Any]:
         count = int(found[f"count({name})"])
         low, high = (found[f"{function}({name})"] for function in ("min", "max"))
         extent = Extent(None, count, low, high)
-        return quantiles(self.select([name]), wanted, extent)()
+        return quantiles(self.select([name]), wanted, extent, interpolation)()
+
+    def _quantiles_of_times(
+        self, wanted: list[float], interpolation: Interpolation, *, one: bool
+    ) -> Any:
+        if interpolation != "linear":
+            msg = f"times have linear quantiles only, got {interpolation!r}"
+            raise XShardsValueError(msg)
+        name = self.schema.names[0]
+        shares = [f"quantile({share!r})" for share in dict.fromkeys(wanted)]
+        found = self[[name]]._aggregate({name: shares})
+        values = [found[f"quantile({name}, {share!r})"] for share in wanted]
+        if one:
+            return values[0]
+        return pd.Series(
+            values, wanted, dtype=self.dtypes.iloc[0], name=self.columns[0]
+        )
 
     def train_test_split(
-        self, test_size: float = 0.25, *, random_state: int | None = None
+        self,
+        test_size: float | None = None,
+        *,
+        random_state: int | None = None,
+        frac: float | None = None,
+        seed: int | None = None,
     ) -> tuple[Self, Self]:
         """Split the rows at random in two.
 
@@ -187,9 +360,9 @@ class Analysis(FrameMethods):
 
         Parameters
         ----------
-        test_size : float, default 0.25
+        test_size, frac : float, default 0.25
             The share of rows in the second part, between 0 and 1.
-        random_state : int, optional
+        random_state, seed : int, optional
             The seed; with the same one, the same rows.
 
         Returns
@@ -204,11 +377,33 @@ class Analysis(FrameMethods):
         >>> len(train), len(test)
         (80, 20)
         """
-        if not 0 <= test_size <= 1:
-            msg = f"test_size must be between 0 and 1, got {test_size}"
+        share = _one_of("test_size", test_size, "frac", frac, 0.25)
+        if not 0 <= share <= 1:
+            msg = f"test_size must be between 0 and 1, got {share}"
             raise XShardsValueError(msg)
-        train, test = self._core.split(test_size, as_seed(random_state))
+        drawn = _one_of("random_state", random_state, "seed", seed, None)
+        train, test = self._core.split(share, as_seed(drawn))
         return self._derive(train), self._derive(test)
+
+
+def _one_of(name: str, value: Any, other: str, second: Any, default: Any) -> Any:
+    """Take an argument that has two names."""
+    if value is not None and second is not None:
+        msg = f"{other} is another name of {name}: give one of them"
+        raise XShardsValueError(msg)
+    given = second if value is None else value
+    return default if given is None else given
+
+
+def _of_categories(values: Any, counts: Any) -> pd.Series[Any]:
+    """Give the counts of all categories, in their order, the missing value last."""
+    codes = np.arange(len(values.categories))
+    if (values.codes < 0).any():
+        codes = np.append(codes, -1)
+    totals = np.zeros(len(codes), np.int64)
+    totals[values.codes] = counts  # -1 is the last place
+    index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, dtype=values.dtype))
+    return pd.Series(totals, index)
 
 
 def _counts_of(
@@ -224,5 +419,5 @@ def _shaped(table: pd.DataFrame, *, one: bool, series: bool) -> Any:
     """Give quantiles in the shape pandas has for one column, and for one of them."""
     if series:
         column = table.iloc[:, 0]
-        return float(column.iloc[0]) if one else column
+        return column.iloc[0] if one else column
     return table.iloc[0] if one else table

@@ -12,7 +12,7 @@ from xshards.errors import XShardsTypeError, XShardsValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_count", "as_names", "as_seed", "require"]
+__all__ = ["as_count", "as_names", "as_rows", "as_seed", "require"]
 
 
 def require(value: object, kinds: Any, expectation: str) -> None:
@@ -34,8 +34,22 @@ def as_count(what: str, value: int | None) -> int:
     """Take a number of partitions; 0 stands for None."""
     if value is None:
         return 0
+    require(value, Integral, f"{what} must be a whole number")
     if value < 1:
         msg = f"{what} must be at least 1, got {value}"
+        raise XShardsValueError(msg)
+    return int(value)
+
+
+def as_rows(what: str, value: Any) -> int | None:
+    """Take a number of rows, also one that is written as a float, as pandas does."""
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    require(value, Integral, f"{what} must be a whole number")
+    if value < 0:
+        msg = f"{what} must be 0 or more, got {value}"
         raise XShardsValueError(msg)
     return int(value)
 

@@ -238,6 +238,10 @@ class Base:
         msg = f"{what}: no column {label!r}; the columns are {labels}"
         raise XShardsKeyError(msg)
 
+    def _labels(self) -> list[Any]:
+        """Give the labels of the columns, without the index."""
+        return [label_of(f) for f in self._full_schema() if level_of(f) is None]
+
     def _check_columns(self, wanted: Iterable[Any], names: Iterable[Any]) -> None:
         there = list(names)
         missing = [name for name in wanted if name not in there]

@@ -40,7 +40,7 @@ from xshards._marks import (
     marks_of,
 )
 
-__all__ = ["column_from_arrow", "column_to_arrow"]
+__all__ = ["categories_of", "column_from_arrow", "column_to_arrow"]
 
 _MISSING_PERIOD = np.iinfo(np.int64).min
 
@@ -222,11 +222,20 @@ def _categories_to_arrow(label: Any, column: Any) -> tuple[Any, Marks]:
     return array, marks
 
 
-def _categories_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Any:
+def categories_of(field: pa.Field) -> pd.Index[Any]:
+    """Give the categories of a column of dtype category."""
+    return _stored_categories(marks_of(field))[0]
+
+
+def _stored_categories(marks: Marks) -> tuple[pd.Index[Any], pa.Field]:
     with pa.ipc.open_stream(base64.b64decode(marks[CATEGORIES])) as reader:
         stored = reader.read_all()
     field = stored.schema.field(0)
-    categories = _as_index(stored.column(0), field)
+    return _as_index(stored.column(0), field), field
+
+
+def _categories_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Any:
+    categories, field = _stored_categories(marks)
     dtype = pd.CategoricalDtype(categories, ordered=marks.get(ORDERED) == "1")
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()

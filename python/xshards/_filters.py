@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
+from xshards._deferred import pc
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col
 
@@ -33,6 +34,12 @@ def to_expression(filters: Filters) -> Expression:
     """Join filters: those of one list by and, lists of them by or."""
     if isinstance(filters, Expression):
         return filters
+    if isinstance(filters, pc.Expression):
+        msg = (
+            f"filters by pyarrow are not understood: write {filters} with xs.col, as "
+            "xs.col('a') > 1, or as a list of tuples"
+        )
+        raise XShardsTypeError(msg)
     either = [reduce(operator.and_, map(_one, group)) for group in _groups(filters)]
     return reduce(operator.or_, either)
 

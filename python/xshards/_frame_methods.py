@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow as pa
 
-from xshards import _shard_tasks, _summary
+from xshards import _shard_tasks
 from xshards._arguments import as_names, as_seed, require
-from xshards._categories import category_of, to_categories
+from xshards._conversions import (
+    as_dtypes,
+    category_of,
+    dtype_named,
+    engine_converts,
+)
 from xshards._deferred import pd
 from xshards._exports import Exports
+from xshards._filling import fill_of, takes
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.expressions import Expression, as_arrow_type, col, lit
+from xshards.expressions import Expression, col, lit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,20 +111,26 @@ class FrameMethods(Exports):
     def dropna(
         self,
         *,
+        axis: Literal[0, "index", "rows", 1, "columns"] = 0,
         how: Literal["any", "all"] | None = None,
         subset: str | Iterable[str] | None = None,
         thresh: int | None = None,
+        ignore_index: bool = False,
     ) -> Self:
-        """Drop rows with missing values.
+        """Drop rows, or columns, with missing values.
 
         Parameters
         ----------
+        axis : {0 or "index", 1 or "columns"}
+            What to drop. The plan runs to find columns that have missing values.
         how : {"any", "all"}
             Whether one missing value is enough (the default), or all must be.
         subset : str or list of str, optional
             The columns to look at; all by default.
         thresh : int, optional
             In place of `how`: drop rows with fewer values that are there.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -135,6 +146,14 @@ class FrameMethods(Exports):
         if how is not None and thresh is not None:
             msg = "give either how or thresh, not both"
             raise XShardsValueError(msg)
+        if ignore_index:
+            bare = self._without_index()
+            return bare.dropna(axis=axis, how=how, subset=subset, thresh=thresh)
+        if axis in (1, "columns"):
+            return self._without_columns(how, subset, thresh)
+        if axis not in (0, "index", "rows"):
+            msg = f"axis must be 0 or 'index', or 1 or 'columns', got {axis!r}"
+            raise XShardsValueError(msg)
         visible = self.schema.names
         names = visible if subset is None else as_names("subset", subset)
         self._check_columns(names, visible)
@@ -147,6 +166,18 @@ class FrameMethods(Exports):
         for one in there[1:]:
             keep = keep | one if how == "all" else keep & one
         return self.filter(keep)
+
+    def _without_columns(
+        self, how: str | None, subset: Any, thresh: int | None
+    ) -> Self:
+        """Drop the columns that have too few values."""
+        if subset is not None:
+            msg = "subset would name rows to look at, which shards do not know"
+            raise XShardsValueError(msg)
+        rows, counts = self._count_values_there(self.schema.names)
+        least = min(1, rows) if how == "all" else rows if thresh is None else thresh
+        few = [name for name, count in counts.items() if count < least]
+        return self._derive(self._core.drop(few), same_rows=True)
 
     def _with_values(self, there: list[Expression], least: int) -> Self:
         """Keep the rows for which enough of some conditions are true."""
@@ -193,10 +224,11 @@ class FrameMethods(Exports):
 
         Parameters
         ----------
-        value : constant or dict
+        value : constant, or dict or Series
             What to put in their place; or that by column. A constant fills the columns
-            that can hold it, numbers or texts, and leaves the others as they are. A
-            whole number keeps columns of whole numbers whole.
+            of its kind, numbers or texts, and leaves the others as they are. A whole
+            number keeps columns of whole numbers whole. Categories are filled with a
+            category they have.
 
         Examples
         --------
@@ -206,17 +238,17 @@ class FrameMethods(Exports):
         0  1.0  x
         1  0.0  ?
         """
-        schema = self.schema
+        schema = self._full_schema()
+        if isinstance(value, pd.Series):
+            value = value.to_dict()
         if isinstance(value, Mapping):
-            self._check_columns(value, schema.names)
-            wanted = dict(value)
-            for name, one in wanted.items():
-                if not _can_fill(schema.field(name).type, one):
-                    msg = (
-                        f"column {name!r} of {schema.field(name).type} cannot hold "
-                        f"{one!r}"
-                    )
-                    raise XShardsTypeError(msg)
+            wanted = {
+                name: one
+                for label, one in value.items()
+                for name in self._columns_named("fillna", [label])
+            }
+            self._check_columns(wanted, self.schema.names)
+            fills = {n: fill_of(schema.field(n), one) for n, one in wanted.items()}
         else:
             if value is None or not pd.api.types.is_scalar(value):
                 kind = type(value).__name__
@@ -224,22 +256,27 @@ class FrameMethods(Exports):
                     f"fillna takes a constant, or a dict of them by column, got {kind}"
                 )
                 raise XShardsTypeError(msg)
-            wanted = {
-                field.name: value for field in schema if _can_fill(field.type, value)
+            fills = {
+                name: fill_of(schema.field(name), value)
+                for name in self.schema.names
+                if takes(schema.field(name), value)
             }
         result = self
-        for name, one in wanted.items():
-            filled = _filled(name, schema.field(name).type, one)
-            result = result.with_column(name, filled)
+        for name, fill in fills.items():
+            result = result.with_column(name, fill)
         return result
 
     def astype(self, dtype: object) -> Self:
-        """Convert columns to other types.
+        """Convert columns to other types, as in pandas.
+
+        Numbers and text are converted by the engine, all else by pandas in worker
+        processes. Missing values stay missing, also among integers, where pandas has no
+        such thing and fails.
 
         Parameters
         ----------
         dtype : type or dict
-            The type for all columns, or types by column; see `Expression.cast`. For
+            The type for all columns, or types by column: of pandas, numpy or Arrow. For
             "category" all values are looked at first, to find the categories.
 
         Examples
@@ -250,69 +287,22 @@ class FrameMethods(Exports):
         >>> shards.astype({"b": "category"}).to_pandas()["b"].cat.categories
         Index([3, 4], dtype='int64')
         """
-        names = self.schema.names
-        types = dtype if isinstance(dtype, Mapping) else dict.fromkeys(names, dtype)
-        self._check_columns(types, names)
+        schema, noted = self.schema, self._full_schema()
+        labels = list(dtype) if isinstance(dtype, Mapping) else schema.names
         result = self
-        categories = {}
-        for name, wanted in types.items():
-            category = category_of(wanted, self.select([name]).unique)
-            if category is None:
-                result = result.with_column(name, col(name).cast(as_arrow_type(wanted)))
-            else:
-                categories[names.index(name)] = category
-        return (
-            result.transform_shard(to_categories, categories) if categories else result
-        )
-
-    def describe(self, cols: str | Iterable[str] | None = None) -> pd.DataFrame:
-        """Summarise numeric columns, as in pandas; quartiles are exact.
-
-        Parameters
-        ----------
-        cols : str or list of str, optional
-            The columns; all numeric ones by default.
-
-        Returns
-        -------
-        DataFrame
-            With rows count, mean, std, min, 25%, 50%, 75% and max.
-
-        Examples
-        --------
-        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3, 4]})).describe()
-                      a
-        count  4.000000
-        mean   2.500000
-        std    1.290994
-        min    1.000000
-        25%    1.750000
-        50%    2.500000
-        75%    3.250000
-        max    4.000000
-        """
-        schema = self.schema
-        if cols is None:
-            names = [f.name for f in schema if _summary.is_number(f.type)]
-        else:
-            names = as_names("cols", cols)
-            self._check_columns(names, schema.names)
-            texts = [n for n in names if not _summary.is_number(schema.field(n).type)]
-            if texts:
-                msg = f"describe summarises numbers; these are none: {texts}"
-                raise XShardsTypeError(msg)
-        if not names:
-            msg = f"there is no numeric column to describe among {schema.names}"
-            raise XShardsValueError(msg)
-        wanted = {name: list(_summary.MOMENTS) for name in names}
-        # The number of rows has the name that the count of a column "1" has.
-        if "1" not in names:
-            wanted["*"] = ["count"]
-        found = self._aggregate(wanted)
-        num_rows = int(found["count(1)"]) if "1" not in names else None
-        columns = {name: _summary.moments(found, name) for name in names}
-        _summary.quartiles(self, columns, num_rows, self._context.cores)
-        return _summary.table(columns)
+        by_pandas = {}
+        for label in labels:
+            wanted = dtype_named(dtype[label] if isinstance(dtype, Mapping) else dtype)
+            for name in self._columns_named("astype", [label]):
+                self._check_columns([name], schema.names)
+                if isinstance(wanted, pd.CategoricalDtype):
+                    found = category_of(wanted, self.select([name]).unique)
+                    by_pandas[schema.names.index(name)] = found
+                elif engine_converts(noted.field(name), wanted):
+                    result = result.with_column(name, col(name).astype(wanted))
+                else:
+                    by_pandas[schema.names.index(name)] = wanted
+        return result.transform_shard(as_dtypes, by_pandas) if by_pandas else result
 
     def max_values(self, column: str) -> Any:
         """Give the largest value of a column.
@@ -348,11 +338,18 @@ class FrameMethods(Exports):
         return pd.DataFrame({"col": pd.Series(names, dtype="str"), "total": totals})
 
     def _count_missing(self, names: list[str]) -> dict[str, int]:
-        if not names:
-            return {}
-        found = self._aggregate({"*": ["count"], **{name: ["count"] for name in names}})
-        rows = int(found["count(1)"])
-        return {name: rows - int(found[f"count({name})"]) for name in names}
+        rows, counts = self._count_values_there(names)
+        return {name: rows - count for name, count in counts.items()}
+
+    def _count_values_there(self, names: list[str]) -> tuple[int, dict[str, int]]:
+        """Count the rows, and the values of columns that are not missing."""
+        wanted = [
+            ("count", "*", "rows"),
+            *(("count", name, str(at)) for at, name in enumerate(names)),
+        ]
+        grouped = self._derive(self._core.group_by([], wanted))._with_info(None)
+        rows, *counts = (int(number) for number in grouped.to_pandas().iloc[0])
+        return rows, dict(zip(names, counts, strict=True))
 
     def _aggregate(self, functions: Mapping[str, list[str]]) -> dict[str, Any]:
         """Aggregate all rows to one, in one pass."""
@@ -449,35 +446,3 @@ def _assemble(
         return np.stack([frame[name].to_numpy() for name in names], axis=1)
 
     return {"x": side_by_side(features), "y": side_by_side(labels)}
-
-
-def _can_fill(column: pa.DataType, value: object) -> bool:
-    """Tell whether a value is of a column's family."""
-    scalar = pa.scalar(value)
-    if pa.types.is_dictionary(column):
-        column = column.value_type
-    for family in (_is_text, pa.types.is_boolean, _summary.is_number):
-        if family(column):
-            return bool(family(scalar.type))
-    return bool(column == scalar.type) or (
-        pa.types.is_timestamp(column) and pa.types.is_timestamp(scalar.type)
-    )
-
-
-def _is_text(column: pa.DataType) -> bool:
-    return bool(pa.types.is_large_string(column) or pa.types.is_string(column))
-
-
-def _filled(name: str, column: pa.DataType, value: object) -> Expression:
-    current = col(name)
-    if pa.types.is_dictionary(column):
-        column = column.value_type
-        current = current.cast(column)
-    whole = isinstance(value, int | np.integer) or (
-        isinstance(value, float) and value.is_integer()
-    )
-    if pa.types.is_integer(column) and not whole:
-        column = pa.float64()
-        current = current.cast(column)
-    fill = lit(pa.scalar(value).cast(column))
-    return current.isna().call("if_else", fill, current)

@@ -53,15 +53,18 @@ class FrameInfo:
         The names of the levels of its columns; empty for one level without a name.
     rows
         Start and step of the RangeIndex that numbers the rows, where it is not 0, 1.
+    rows_name
+        The name of that RangeIndex.
     """
 
     series: bool = False
     axis: tuple[Any, ...] = ()
     rows: tuple[int, int] | None = None
+    rows_name: Any = None
 
     def renumbered(self) -> FrameInfo:
         """Describe the same frame after its rows changed: counted from 0."""
-        return self if self.rows is None else replace(self, rows=None)
+        return self if self.rows is None else replace(self, rows=None, rows_name=None)
 
     def store(self, table: pa.Table) -> pa.Table:
         """Write this in a table's metadata, as far as it is not a matter of course."""
@@ -164,7 +167,8 @@ def table_to_frame(
         frame = _with_index(frame, levels)
     elif info.rows is not None:
         start, step = info.rows
-        frame.index = pd.RangeIndex(start, start + step * len(frame), step)
+        stop = start + step * len(frame)
+        frame.index = pd.RangeIndex(start, stop, step, name=info.rows_name)
     if info.series and len(labels) == 1:
         return frame.iloc[:, 0].rename(labels[0])
     frame.columns = to_columns(labels, info.axis)

@@ -6,7 +6,11 @@ pandas reads whole files in worker processes, one partition a file.
 
 from __future__ import annotations
 
+import datetime
 import inspect
+import re
+from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from xshards._deferred import pd
@@ -18,15 +22,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_options",
+    "for_pandas_only",
+    "is_plain_time",
     "pandas_options",
     "pandas_read_csv",
+    "spelled",
     "why_pandas",
 ]
 
 # These give something else than a table, or say how pandas itself should work.
-_NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize", "delimiter"}
+_NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize"}
+# These are ours, or are told by another option.
+_NOT_PASSED = {"delimiter", "squeeze"}
 _COMPRESSED_FOR_PANDAS = (".xz", ".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # where pandas has others
+_PLAIN_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?Z?)?"
+)
 _UTF8 = {None, "utf-8", "utf8", "utf-8-sig", "UTF-8"}
 
 
@@ -47,11 +59,9 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "sep": _is_character(options["sep"]),
         "header": options["header"] in ("infer", 0, None),
         "names": _are_strings(options["names"]),
-        "usecols": _are_strings(options["usecols"]),
-        "index_col": options["index_col"] is None,
-        "na_values": _are_strings(options["na_values"]),
-        "keep_default_na": options["keep_default_na"],
-        "na_filter": options["na_filter"],
+        "usecols": _chooses(options),
+        "index_col": _is_index(options),
+        "na_values": _are_texts_or_numbers(options["na_values"]),
         "true_values": options["true_values"] is None,
         "false_values": options["false_values"] is None,
         "quotechar": _is_character(options["quotechar"], optional=True),
@@ -65,13 +75,14 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "skipinitialspace": not options["skipinitialspace"],
         "thousands": options["thousands"] is None,
         "decimal": options["decimal"] == ".",
-        "parse_dates": _are_strings(options["parse_dates"]),
+        "parse_dates": options["parse_dates"] is None
+        or (
+            isinstance(options["parse_dates"], list)
+            and _are_strings(options["parse_dates"])
+        ),
         "date_format": options["date_format"] is None,
         "encoding": options["encoding"] in _UTF8,
-        "compression": options["compression"] == "infer"
-        and not any(
-            path.partition("?")[0].endswith(_COMPRESSED_FOR_PANDAS) for path in paths
-        ),
+        "compression": options["compression"] == "infer" and not for_pandas_only(paths),
         "on_bad_lines": options["on_bad_lines"] == "error",
         # Ours are correctly rounded, as with "round_trip".
         "float_precision": options["float_precision"] in (None, "round_trip"),
@@ -91,17 +102,93 @@ def _are_strings(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
 
 
+def for_pandas_only(paths: Iterable[str]) -> bool:
+    """Tell whether some files are compressed in a way that only pandas knows."""
+    return any(
+        path.partition("?")[0].endswith(_COMPRESSED_FOR_PANDAS) for path in paths
+    )
+
+
+def _are_texts_or_numbers(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, Mapping):
+        return False
+    listed = value if pd.api.types.is_list_like(value) else [value]
+    return all(
+        isinstance(one, str)
+        or (type(one) is not bool and isinstance(one, Real) and float(one).is_integer())
+        for one in listed
+    )
+
+
+def spelled(na_values: Any) -> list[str]:
+    """Give texts for missing values as pandas does: of 1 also 1.0, and the reverse."""
+    if na_values is None:
+        return []
+    found = []
+    for one in na_values if pd.api.types.is_list_like(na_values) else [na_values]:
+        found.append(str(one))
+        try:
+            number = float(one)
+        except ValueError:
+            continue
+        if number.is_integer():
+            found += [f"{int(number)}.0", str(int(number))]
+    return list(dict.fromkeys(found))
+
+
+def is_plain_time(text: str) -> bool:
+    """Tell whether we read times that are written like this one (see io/csv_times)."""
+    return _PLAIN_TIME.fullmatch(text) is not None and _is_time(text)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_index(options: dict[str, Any]) -> bool:
+    """Tell whether we make columns the index: by name, or by position among all."""
+    wanted = options["index_col"]
+    if wanted is None:
+        return True
+    listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    by_name = all(isinstance(one, str) for one in listed)
+    by_position = all(type(one) is int and one >= 0 for one in listed)
+    whole = options["usecols"] is None and options["names"] is None
+    return bool(listed) and whole and (by_name or by_position)
+
+
+def _chooses(options: dict[str, Any]) -> bool:
+    """Tell whether we choose columns as pandas does."""
+    usecols, names = options["usecols"], options["names"]
+    if usecols is None or isinstance(usecols, str):
+        return True
+    if callable(usecols):
+        return names is None and options["header"] is not None
+    listed = list(usecols)
+    if not listed:
+        return False
+    return all(isinstance(one, str) for one in listed) or names is None
+
+
 def pandas_options(options: dict[str, Any]) -> dict[str, Any]:
     """Give the options that are not pandas' own defaults, to pass on."""
     known = inspect.signature(pd.read_csv).parameters
     changed = {}
     for name, value in options.items():
+        if name in _NOT_PASSED:
+            continue
         default = _OUR_DEFAULTS.get(name, known[name].default)
         if type(value) is not type(default) or value != default:
             changed[name] = value
     # pandas would warn before it chooses this engine by itself.
     sep = options["sep"]
-    has_odd_sep = sep is None or (len(sep) > 1 and sep != r"\s+")
+    has_odd_sep = sep is None or (len(sep.encode()) > 1 and sep != r"\s+")
     if has_odd_sep or options["skipfooter"] or callable(options["on_bad_lines"]):
         changed.setdefault("engine", "python")
     return changed

@@ -1,20 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON that is not made of records: pandas reads whole files in worker processes."""
+"""JSON that is left to pandas: other orients than records, and its other options."""
 
 from __future__ import annotations
 
+import inspect
+import io
 from typing import Any
 
 from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
+from xshards.errors import XShardsTypeError
 
-__all__ = ["ORIENTS", "pandas_read_json"]
+__all__ = ["ORIENTS", "odd_json_options", "pandas_json_content", "pandas_read_json"]
 
 ORIENTS = ("split", "index", "columns", "values", "table")
+# These give something else than a table.
+_NOT_TAKEN = {"path_or_buf", "typ", "chunksize", "iterator"}
+# What we do as well.
+_OURS: dict[str, tuple[Any, ...]] = {
+    "compression": ("infer",),
+    "encoding": (None, "utf-8", "utf8", "UTF-8"),
+    "encoding_errors": ("strict",),
+    "engine": ("ujson",),
+    "precise_float": (True, False),
+}
+
+
+def odd_json_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Give the options that only pandas follows; TypeError for those it has not."""
+    known = set(inspect.signature(pd.read_json).parameters) - _NOT_TAKEN
+    for name in options:
+        if name not in known:
+            msg = f"read_json() got an unexpected keyword argument {name!r}"
+            raise XShardsTypeError(msg)
+    return {
+        name: value
+        for name, value in options.items()
+        if name not in _OURS or value not in _OURS[name]
+    }
 
 
 def pandas_read_json(
     paths: list[str], options: dict[str, Any], folders: Folders
 ) -> pd.DataFrame:
     """Read the files of a partition; runs in a worker process."""
-    return read_whole(pd.read_json, paths, options, folders)
+    return read_whole(read_json, paths, options, folders)
+
+
+def pandas_json_content(
+    text: bytes | str, *, lines: bool | None, options: dict[str, Any]
+) -> Any:
+    """Read JSON in memory."""
+    source = io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text)
+    return read_json(source, lines=lines, **options)
+
+
+def read_json(source: Any, *, lines: bool | None, **options: Any) -> Any:
+    """Have pandas read JSON; by default records are lines, if they are no array."""
+    if lines is not None or options.get("orient") in ORIENTS:
+        return pd.read_json(source, lines=bool(lines), **options)
+    try:
+        frame: Any = pd.read_json(source, lines=True, **options)
+    except ValueError:
+        frame = None
+    # An array on one line is a row, with a number for each record.
+    if frame is not None and all(isinstance(label, str) for label in frame.columns):
+        return frame
+    if hasattr(source, "seek"):
+        source.seek(0)
+    return pd.read_json(source, **options)

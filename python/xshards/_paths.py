@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from xshards._arguments import require
 from xshards.context import Context, default_context
+from xshards.errors import XShardsTypeError
 from xshards.shards import XShards
 
 __all__ = ["Paths", "paths_of", "read_files"]
@@ -26,4 +28,10 @@ def read_files(
 def paths_of(path: Any) -> list[str]:
     """List paths as the engine takes them."""
     listed = [path] if isinstance(path, str | os.PathLike) else path
-    return [os.fspath(item) for item in listed]
+    if not isinstance(listed, Iterable):
+        msg = f"expected a path, or a list of paths, got {type(path).__name__}"
+        raise XShardsTypeError(msg)
+    found = list(listed)
+    for item in found:
+        require(item, (str, os.PathLike), "expected paths in the list")
+    return [os.fspath(item) for item in found]

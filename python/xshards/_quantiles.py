@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,9 @@ from xshards.expressions import Expression, col
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Extent", "quantiles"]
+__all__ = ["Extent", "Interpolation", "quantiles"]
+
+Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 #: Up to this many values are gathered at once.
 GATHERED_VALUES = 4_000_000
@@ -39,8 +41,11 @@ class Extent:
 
 
 def quantiles(
-    column: Any, wanted: Sequence[float], extent: Extent
-) -> Callable[[], list[float]]:
+    column: Any,
+    wanted: Sequence[float],
+    extent: Extent,
+    interpolation: Interpolation = "linear",
+) -> Callable[[], list[Any]]:
     """Find quantiles of the values of one column, as ``numpy.quantile`` does.
 
     Parameters
@@ -51,39 +56,52 @@ def quantiles(
         Which quantiles, between 0 and 1.
     extent
         Of the column.
+    interpolation
+        What is between two values: what is in proportion, or one of them, which then
+        has the column's type.
 
     Returns
     -------
     callable
         Gives them: all that is left to do is numpy's, on any thread.
     """
-    if extent.count == 0:
+    if extent.count == 0 or not wanted:
         return lambda: [math.nan] * len(wanted)
     (name,) = column.columns
-    values = _as_floats(column, name, extent)
+    chosen = interpolation in ("lower", "higher", "nearest")
+    values = _present(column, name, extent)
+    if not chosen:
+        values = _as_floats(values, name)
     places = [(extent.count - 1) * one for one in wanted]
     spread = extent.high - extent.low
     if extent.count <= GATHERED_VALUES or spread == 0 or not math.isfinite(spread):
         gathered = _gathered(values, name)
-        return lambda: _among(gathered, places)
+        return lambda: _among(gathered, places, interpolation)
     bucketed = values.with_column(_BUCKET, _bucket(name, extent.low, spread))
-    return _select(bucketed, name, places)
+    return _select(bucketed, name, places, interpolation)
 
 
-def _as_floats(column: Any, name: str, extent: Extent) -> Any:
-    """Give the values that are not missing as float64, without work if all are."""
+def _present(column: Any, name: str, extent: Extent) -> Any:
+    """Give the values that are not missing, without work if all are there."""
     if extent.num_rows != extent.count:
-        column = column.filter(col(name).notna())
+        return column.filter(col(name).notna())
+    return column
+
+
+def _as_floats(column: Any, name: str) -> Any:
     if column.schema.field(name).type == pa.float64():
         return column
-    return column.with_column(name, col(name).cast(pa.float64()))
+    # Not a cast, which refuses integers that floats round.
+    return column.with_column(name, col(name).astype("float64"))
 
 
 def _bucket(name: str, low: float, spread: float) -> Expression:
     return ((col(name) - low) * (_BUCKETS / spread)).call("floor").cast(pa.int64())
 
 
-def _select(bucketed: Any, name: str, places: list[float]) -> Callable[[], list[float]]:
+def _select(
+    bucketed: Any, name: str, places: list[float], interpolation: Interpolation
+) -> Callable[[], list[Any]]:
     """Find the values at places in the order of all, between two where it is broken."""
     counts = bucketed.group_by(_BUCKET, {"*": "count"}).to_pandas()
     counts = counts.sort_values(_BUCKET)
@@ -101,19 +119,30 @@ def _select(bucketed: Any, name: str, places: list[float]) -> Callable[[], list[
         within = rank - (ends[position] - sizes[position])
         moved[rank] = int(starts[at.index(position)] + within)
 
-    def find() -> list[float]:
+    def find() -> list[Any]:
         ordered = np.partition(gathered, sorted(set(moved.values())))
-        found = {rank: float(ordered[place]) for rank, place in moved.items()}
-        return [_between(found, place) for place in places]
+        found = {rank: ordered[place] for rank, place in moved.items()}
+        return [_between(found, place, interpolation) for place in places]
 
     return find
 
 
-def _between(found: dict[int, float], place: float) -> float:
+def _between(found: dict[int, Any], place: float, interpolation: Interpolation) -> Any:
     below, above = found[math.floor(place)], found[math.ceil(place)]
+    part = place - math.floor(place)
+    match interpolation:
+        case "lower":
+            return below
+        case "higher":
+            return above
+        case "nearest":  # of two as near, the one at an even place
+            near = part > 0.5 or (part == 0.5 and math.floor(place) % 2 == 1)
+            return above if near else below
+        case "midpoint":
+            part = 0.5 if part else 0.0
     if below == above:  # also where both are infinite
-        return below
-    return below + (above - below) * (place - math.floor(place))
+        return float(below)
+    return float(below + (above - below) * part)
 
 
 def _gathered(shards: Any, name: str) -> np.ndarray[Any, Any]:
@@ -121,11 +150,13 @@ def _gathered(shards: Any, name: str) -> np.ndarray[Any, Any]:
     return values
 
 
-def _among(values: np.ndarray[Any, Any], places: list[float]) -> list[float]:
+def _among(
+    values: np.ndarray[Any, Any], places: list[float], interpolation: Interpolation
+) -> list[Any]:
     ranks = _ranks(places)
     ordered = np.partition(values, ranks)
-    found = {rank: float(ordered[rank]) for rank in ranks}
-    return [_between(found, place) for place in places]
+    found = {rank: ordered[rank] for rank in ranks}
+    return [_between(found, place, interpolation) for place in places]
 
 
 def _ranks(places: list[float]) -> list[int]:

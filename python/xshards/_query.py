@@ -17,7 +17,7 @@ from xshards.expressions import Expression, TextMethods, TimeMethods, col, lit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["parse_query"]
+__all__ = ["REDUCTIONS", "parse_query"]
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -36,12 +36,29 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 # As in pandas, these bind as loosely as the words do: a > 1 & b > 2 needs no brackets.
 _WORDS = {"&": " and ", "|": " or ", "~": " not "}
+# The functions that pandas knows in queries, and Arrow's names of them.
+_FUNCTIONS = {
+    **{name: name for name in ("abs", "sqrt", "exp", "floor", "ceil", "sign")},
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: name for name in ("log10", "log1p", "expm1")},
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
+    **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
+    "log": "ln",
+}
+#: What a query can ask of a whole column: ``a > a.mean()``.
+REDUCTIONS = frozenset(
+    {"min", "max", "mean", "sum", "median", "std", "var", "count", "nunique"}
+)
 _QUOTED = "__quoted_{}__"
 _VARIABLE = "__variable_{}__"
 _VARIABLE_START, _VARIABLE_END = _VARIABLE.split("{}")
 
 
-def parse_query(text: str, variables: Mapping[str, Any]) -> Expression:
+def parse_query(
+    text: str,
+    variables: Mapping[str, Any],
+    reduce: Callable[[str, str], Any],
+) -> Expression:
     """Read a condition.
 
     Parameters
@@ -51,6 +68,8 @@ def parse_query(text: str, variables: Mapping[str, Any]) -> Expression:
         names stand in backticks.
     variables
         What ``@name`` stands for.
+    reduce
+        Gives what one of REDUCTIONS, the second argument, makes of a column.
     """
     source, quoted = _to_python(text)
     try:
@@ -58,7 +77,7 @@ def parse_query(text: str, variables: Mapping[str, Any]) -> Expression:
     except SyntaxError as error:
         msg = f"the query {text!r} cannot be read: {error.msg}"
         raise XShardsValueError(msg) from error
-    made = _Reader(text, quoted, variables).read(tree.body)
+    made = _Reader(text, quoted, variables, reduce).read(tree.body)
     return made if isinstance(made, Expression) else lit(made)
 
 
@@ -102,11 +121,16 @@ class _Reader:
     """Turns the nodes of a parsed query into expressions and constants."""
 
     def __init__(
-        self, text: str, quoted: Mapping[str, str], variables: Mapping[str, Any]
+        self,
+        text: str,
+        quoted: Mapping[str, str],
+        variables: Mapping[str, Any],
+        reduce: Callable[[str, str], Any],
     ) -> None:
         self._text = text
         self._quoted = quoted
         self._variables = variables
+        self._reduce = reduce
 
     def read(self, node: ast.expr) -> Any:
         match node:
@@ -130,6 +154,16 @@ class _Reader:
                 return self._comparison(node)
             case ast.Attribute(value=owner, attr=name):
                 return self._attribute(self._owner(owner), name)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr=function),
+                args=[],
+                keywords=[],
+            ) if function in REDUCTIONS and not name.startswith(_VARIABLE_START):
+                return self._reduce(self._quoted.get(name, name), function)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if (
+                name in _FUNCTIONS
+            ):
+                return self._expression(argument).call(_FUNCTIONS[name])
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 called = self.read(function)
                 if callable(called):

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import pyarrow as pa
 
 from xshards._arguments import as_names, require
 from xshards._base import Base
+from xshards._deferred import pd
 from xshards._labels import label_of
-from xshards.errors import XShardsTypeError
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Self
 
 __all__ = ["RowOps"]
@@ -95,8 +98,9 @@ class RowOps(Base):
         ----------
         name : str
             The column's name.
-        value : Expression or constant
-            How it is computed.
+        value : Expression, constant, or function
+            How it is computed. A function gets the columns, as in
+            ``lambda d: d["a"] + d["b"]``, and returns an expression.
 
         Examples
         --------
@@ -108,7 +112,7 @@ class RowOps(Base):
         """
         require(name, str, "a new column is named by a string")
         shards = self._making_way([name])
-        core = shards._core.with_column(name, _expression(value)._core)
+        core = shards._core.with_column(name, _expression(self, value)._core)
         return shards._derive(core, same_rows=True)
 
     def assign(self, **columns: object) -> Self:
@@ -117,43 +121,62 @@ class RowOps(Base):
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}))
-        >>> shards.assign(b=xs.col("a") + 1, c=xs.col("b") + 1).columns
-        ['a', 'b', 'c']
+        >>> shards.assign(b=xs.col("a") + 1, c=lambda d: d["b"] * 2).to_pandas()
+           a  b  c
+        0  1  2  4
+        1  2  3  6
         """
         result = self
         for name, value in columns.items():
             result = result.with_column(name, value)
         return result
 
-    def drop(self, columns: Any) -> Self:
+    def drop(
+        self, columns: Any, *, errors: Literal["raise", "ignore"] = "raise"
+    ) -> Self:
         """Leave columns out.
+
+        Parameters
+        ----------
+        columns : label or list of labels
+            Their labels.
+        errors : {"raise", "ignore"}
+            What to do about labels that no column has.
 
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1], "b": [2]})).drop("a").columns
         ['b']
         """
+        if errors not in ("raise", "ignore"):
+            msg = f"errors must be 'raise' or 'ignore', got {errors!r}"
+            raise XShardsValueError(msg)
+        if errors == "ignore":
+            there = self._labels()
+            columns = [label for label in self._listed(columns) if label in there]
         names = self._columns_named("columns", columns)
         return self._derive(self._core.drop(names), same_rows=True)
 
-    def rename(self, columns: Mapping[Any, str]) -> Self:
+    def rename(self, columns: Mapping[Any, str] | Callable[[Any], str]) -> Self:
         """Rename columns.
 
         Parameters
         ----------
-        columns : dict
-            New names by old label.
+        columns : dict or function
+            New names by old label; or what gives the new name of each.
 
         Raises
         ------
         KeyError
-            If there is no column of an old name.
+            If there is no column of an old name, as in pandas with ``errors="raise"``.
 
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1]})).rename({"a": "x"}).columns
         ['x']
         """
+        if callable(columns):
+            columns = {label: columns(label) for label in self._labels()}
         shards = self._making_way(as_names("new names", columns.values()))
         schema = shards._full_schema()
         self._check_columns(columns, [label_of(field) for field in schema])
@@ -164,5 +187,37 @@ class RowOps(Base):
         return shards._derive(shards._core.select_named(renamed), same_rows=True)
 
 
-def _expression(value: object) -> Expression:
-    return value if isinstance(value, Expression) else lit(value)
+class _Columns:
+    """What a function that computes a column gets: expressions by label."""
+
+    def __init__(self, shards: RowOps) -> None:
+        self._shards = shards
+
+    def __getitem__(self, label: Any) -> Expression:
+        (name,) = self._shards._keys_named("columns", [label])
+        self._shards._check_columns([name], self._shards._full_schema().names)
+        return col(name)
+
+    def __getattr__(self, name: str) -> Expression:
+        if name.startswith("_") or name not in self._shards._labels():
+            msg = (
+                f"there is no column {name!r}: a function that computes a column gets "
+                "expressions of columns, as d['a'], not a DataFrame"
+            )
+            raise AttributeError(msg)
+        return self[name]
+
+
+def _expression(shards: RowOps, value: object) -> Expression:
+    if callable(value) and not isinstance(value, Expression):
+        value = value(_Columns(shards))
+    if isinstance(value, Expression):
+        return value
+    if not isinstance(value, pa.Scalar) and pd.api.types.is_list_like(value):
+        msg = (
+            "a column is computed by an expression, as xs.col('a') + 1, or is a "
+            f"constant, got {type(value).__name__}: use zip or transform_shard for "
+            "values of rows"
+        )
+        raise XShardsTypeError(msg)
+    return lit(value)

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import builtins
+import operator
+import re
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal
 
 from xshards import _core
-from xshards.errors import XShardsValueError
+from xshards.errors import XShardsTypeError, XShardsValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,16 +157,42 @@ class TextMethods:
         """Count the occurrences of a regular expression (RE2's syntax)."""
         return self._of.call("text_count", pattern)
 
-    def startswith(self, prefix: str) -> Expression:
-        """Tell whether the text starts with `prefix`."""
-        return self._match("starts_with", prefix, ignore_case=False)
+    def find(self, sub: str) -> Expression:
+        """Give the place of the first `sub` in the text, -1 where there is none."""
+        # What is from it on is cut off, and the rest counted: in characters.
+        before = self.replace(f"(?s){re.escape(sub)}.*", "", regex=True)
+        there = self.contains(sub, regex=False)
+        return before.str.len().where(there | self._of.isna(), -1)
 
-    def endswith(self, suffix: str) -> Expression:
-        """Tell whether the text ends with `suffix`."""
-        return self._match("ends_with", suffix, ignore_case=False)
+    def rfind(self, sub: str) -> Expression:
+        """Give the place of the last `sub` in the text, -1 where there is none."""
+        before = self.replace(f"(?s)(.*){re.escape(sub)}.*", r"\1", regex=True)
+        there = self.contains(sub, regex=False)
+        return before.str.len().where(there | self._of.isna(), -1)
+
+    def startswith(self, prefix: str | tuple[str, ...], na: Any = None) -> Expression:
+        """Tell whether the text starts with `prefix`, or one of several.
+
+        Parameters
+        ----------
+        prefix : str or tuple of str
+            What to look for.
+        na : bool, optional
+            What to give for a missing text; by default as in pandas.
+        """
+        return self._filled(self._match_any("starts_with", prefix), na)
+
+    def endswith(self, suffix: str | tuple[str, ...], na: Any = None) -> Expression:
+        """Tell whether the text ends with `suffix`, or one of several."""
+        return self._filled(self._match_any("ends_with", suffix), na)
 
     def contains(
-        self, pattern: str, *, case: bool = True, regex: bool = True
+        self,
+        pattern: str,
+        case: bool = True,  # noqa: FBT001 - as pandas
+        flags: int = 0,
+        na: Any = None,
+        regex: bool = True,  # noqa: FBT001
     ) -> Expression:
         """Tell whether `pattern` occurs in the text.
 
@@ -172,28 +202,99 @@ class TextMethods:
             A regular expression (RE2's syntax), or plain text with ``regex=False``.
         case : bool, default True
             Whether upper and lower case differ.
+        flags : int, default 0
+            Of the module `re`: IGNORECASE, MULTILINE and DOTALL.
+        na : bool, optional
+            What to give for a missing text; by default as in pandas.
         regex : bool, default True
             Whether `pattern` is a regular expression.
         """
+        if regex:
+            pattern = _with_flags(pattern, flags)
         function = "match_substring_regex" if regex else "match_substring"
-        return self._match(function, pattern, ignore_case=not case)
+        return self._filled(
+            self._match(
+                function, pattern, ignore_case=not case or _ignores_case(flags)
+            ),
+            na,
+        )
 
-    def match(self, pattern: str, *, case: bool = True) -> Expression:
+    def match(
+        self,
+        pattern: str,
+        case: bool = True,  # noqa: FBT001 - as pandas
+        flags: int = 0,
+        na: Any = None,
+    ) -> Expression:
         """Tell whether the text starts with a regular expression (RE2's syntax)."""
-        return self.contains(rf"\A(?:{pattern})", case=case)
+        return self.contains(rf"\A(?:{pattern})", case, flags, na)
 
-    def fullmatch(self, pattern: str, *, case: bool = True) -> Expression:
+    def fullmatch(
+        self,
+        pattern: str,
+        case: bool = True,  # noqa: FBT001 - as pandas
+        flags: int = 0,
+        na: Any = None,
+    ) -> Expression:
         """Tell whether a regular expression (RE2's syntax) is all of the text."""
-        return self.contains(rf"\A(?:{pattern})\z", case=case)
+        return self.contains(rf"\A(?:{pattern})\z", case, flags, na)
 
     def replace(
-        self, pattern: str, replacement: str, *, regex: bool = False
+        self,
+        pattern: str,
+        replacement: str,
+        n: int = -1,
+        case: bool = True,  # noqa: FBT001 - as pandas
+        flags: int = 0,
+        regex: bool = False,  # noqa: FBT001
     ) -> Expression:
-        """Replace every occurrence of `pattern`."""
+        r"""Replace occurrences of `pattern`.
+
+        Parameters
+        ----------
+        pattern : str
+            Plain text, or a regular expression (RE2's syntax) with ``regex=True``.
+        replacement : str
+            What to put there; ``\1`` is the first group of a regular expression.
+        n : int, default -1
+            How many to replace in a text, from its start; all by default.
+        case : bool, default True
+            Whether upper and lower case differ.
+        flags : int, default 0
+            Of the module `re`: IGNORECASE, MULTILINE and DOTALL.
+        regex : bool, default False
+            Whether `pattern` is a regular expression.
+        """
+        if not regex and (not case or _ignores_case(flags)):
+            pattern, replacement = re.escape(pattern), replacement.replace("\\", r"\\")
+            regex = True
+        if regex:
+            pattern = _with_flags(pattern, flags if case else flags | re.IGNORECASE)
         function = "replace_substring_regex" if regex else "replace_substring"
+        count = -1 if n == 0 else n
         return type(self._of)(
-            _core.Expression.replace(function, self._of._core, pattern, replacement)
+            _core.Expression.replace(
+                function, self._of._core, pattern, replacement, count
+            )
         )
+
+    def __getitem__(self, key: int | builtins.slice) -> Expression:
+        """Give a character, or cut out some: ``xs.col("s").str[:3]``."""
+        if isinstance(key, builtins.slice):
+            return self.slice(key.start, key.stop, key.step)
+        return self.get(key)
+
+    def _filled(self, found: Expression, na: Any) -> Expression:
+        return found if na is None else found.where(self._of.notna(), na)
+
+    def _match_any(self, function: str, texts: str | tuple[str, ...]) -> Expression:
+        if isinstance(texts, str):
+            return self._match(function, texts, ignore_case=False)
+        if not isinstance(texts, tuple) or not texts:
+            msg = f"expected a text, or a tuple of some, got {texts!r}"
+            raise XShardsTypeError(msg)
+        found = [self._match(function, text, ignore_case=False) for text in texts]
+        return reduce(operator.or_, found)
 
     def _match(self, function: str, pattern: str, *, ignore_case: bool) -> Expression:
         return type(self._of)(
@@ -203,3 +304,27 @@ class TextMethods:
     def _strip(self, side: str, characters: str | None) -> Expression:
         options = [side] if characters is None else [side, characters]
         return self._of.call("text_strip", *options)
+
+
+def _with_flags(pattern: str, flags: int) -> str:
+    """Write flags of Python's `re` as RE2 has them in patterns."""
+    unknown = flags & ~(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.UNICODE)
+    if unknown:
+        msg = (
+            f"flags can be IGNORECASE, MULTILINE and DOTALL, got {re.RegexFlag(flags)}"
+        )
+        raise XShardsValueError(msg)
+    letters = "".join(
+        letter
+        for letter, flag in (
+            ("i", re.IGNORECASE),
+            ("m", re.MULTILINE),
+            ("s", re.DOTALL),
+        )
+        if flags & flag
+    )
+    return f"(?{letters}){pattern}" if letters else pattern
+
+
+def _ignores_case(flags: int) -> bool:
+    return bool(flags & re.IGNORECASE)

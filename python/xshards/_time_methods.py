@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, overload
 
+import pyarrow as pa
+
+from xshards._marks import DTYPE, MISSING
 from xshards.errors import XShardsNotImplementedError, XShardsValueError
 
 if TYPE_CHECKING:
@@ -72,13 +75,24 @@ class TimeMethods:
     second = _Field("second", "The second.")
     microsecond = _Field("microsecond", "The microseconds of the second.")
     nanosecond = _Field("nanosecond", "The nanoseconds of the microsecond.")
-    date = _Field("date", "The date, without a time.")
     is_leap_year = _Field("is_leap_year", "Whether the year has a 29th of February.")
     days = _Field("duration_days", "The whole days of a duration, rounded down.")
     seconds = _Field("duration_seconds", "The seconds of a duration beyond its days.")
     microseconds = _Field(
         "duration_microseconds", "The microseconds of a duration's second."
     )
+
+    @property
+    def date(self) -> Expression:
+        """The date, without a time."""
+        day = self._of.call("date")
+        return day._noted(pa.date32(), {DTYPE: "object", MISSING: "NaT"})
+
+    @property
+    def time(self) -> Expression:
+        """The time of day, without a date or zone."""
+        local = self.tz_localize(None).cast(pa.time64("us"))
+        return local._noted(pa.time64("us"), {DTYPE: "object", MISSING: "NaT"})
 
     @property
     def is_month_start(self) -> Expression:
@@ -128,6 +142,17 @@ class TimeMethods:
     def ceil(self, freq: str) -> Expression:
         """Go on to a multiple of a unit of time; see `floor`."""
         return self._round("ceil_temporal", freq)
+
+    def round(self, freq: str) -> Expression:
+        """Go to the nearest multiple of a unit of time; see `floor`.
+
+        Of two that are as near, it is the even one.
+        """
+        below, above = self.floor(freq), self.ceil(freq)
+        down, up = self._of - below, above - self._of
+        number, unit = _FREQUENCY.fullmatch(freq).groups()  # type: ignore[union-attr]
+        even = self.floor(f"{2 * int(number or 1)}{unit}") == below
+        return below.where((down < up) | ((down == up) & even), above)
 
     def strftime(self, date_format: str) -> Expression:
         """Write as text, as in ``"%Y-%m-%d"``; ``%f`` is not known."""

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+import numpy as np
 import pyarrow as pa
 
 from xshards import _core, _shard_tasks
@@ -18,7 +19,7 @@ from xshards.errors import XShardsTypeError, XShardsValueError
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["WideOps"]
+__all__ = ["WideOps", "engine_name"]
 
 # Aggregates that work on every type; the others need numbers.
 _ANY_TYPE = frozenset(
@@ -155,7 +156,7 @@ class WideOps(Base):
             [self._named_aggregate(name, wanted) for name, wanted in named.items()]
             if named
             else [
-                (_engine_name(function), column, _titled(function, column))
+                (engine_name(function), column, _titled(function, column))
                 for column, functions in self._aggregates(keys, agg)
                 for function in functions
             ]
@@ -184,7 +185,7 @@ class WideOps(Base):
             raise XShardsTypeError(msg)
         label, function = wanted
         column = "*" if label == "*" else self._keys_named(name, [label])[0]
-        return _engine_name(function), column, name
+        return engine_name(function), column, name
 
     def _aggregates(
         self,
@@ -193,19 +194,19 @@ class WideOps(Base):
     ) -> list[tuple[str, list[str]]]:
         if isinstance(agg, Mapping):
             return [
-                (name, as_names("agg", functions))
+                (name, _functions(f"agg of {label!r}", functions))
                 for label, functions in agg.items()
                 for name in (
                     ["*"] if label == "*" else self._keys_named("agg", [label])
                 )
             ]
-        functions = as_names("agg", agg)
+        functions = _functions("agg", agg)
         hidden = self._hidden()
         return [
             (field.name, wanted)
             for field in self._full_schema()
             if field.name not in keys and field.name not in hidden
-            if (wanted := [f for f in functions if f in _ANY_TYPE or _adds_up(field)])
+            if (wanted := [f for f in functions if _applies(f, field)])
         ]
 
     def merge(
@@ -218,7 +219,7 @@ class WideOps(Base):
         *,
         left_on: str | Iterable[str] | None = None,
         right_on: str | Iterable[str] | None = None,
-        suffixes: tuple[str, str] = ("_x", "_y"),
+        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
     ) -> Self:
         """Join with other shards on equal values, as in pandas.
 
@@ -237,8 +238,9 @@ class WideOps(Base):
             that both have.
         left_on, right_on : str or list of str, optional
             The key columns where their names differ.
-        suffixes : (str, str)
-            What is added to the names of other columns that both sides have.
+        suffixes : (str or None, str or None)
+            What is added to the names of other columns that both sides have; None for
+            nothing.
 
         Examples
         --------
@@ -253,6 +255,10 @@ class WideOps(Base):
         if how not in kinds:
             msg = f"how must be one of {', '.join(kinds)}; got {how!r}"
             raise XShardsValueError(msg)
+        added = ["" if suffix is None else suffix for suffix in suffixes]
+        if len(as_names("suffixes", added)) != 2:
+            msg = f"suffixes are two, one for each side, got {suffixes!r}"
+            raise XShardsValueError(msg)
         left_side, right_side = self._without_index(), right._without_index()
         left_keys: list[str] = []
         right_keys: list[str] = []
@@ -266,7 +272,7 @@ class WideOps(Base):
             )
         kind = getattr(_core.JoinType, how)
         core = left_side._core.join(
-            right_side._core, kind, left_keys, right_keys, *suffixes
+            right_side._core, kind, left_keys, right_keys, *added
         )
         return self._derive(core)._with_info(None)
 
@@ -301,21 +307,25 @@ class WideOps(Base):
 
     def sort_values(
         self,
-        by: str | Iterable[str],
+        by: str | Iterable[str] | None = None,
         ascending: bool | Sequence[bool] = True,  # noqa: FBT001 - as pandas
         *,
         na_position: Literal["first", "last"] = "last",
+        ignore_index: bool = False,
     ) -> Self:
         """Sort all rows; rows of equal keys keep their order.
 
         Parameters
         ----------
-        by : str or list of str
-            The columns to sort by.
+        by : str or list of str, optional
+            The columns to sort by; all of them by default, as for one column alone:
+            ``shards["a"].sort_values()``.
         ascending : bool or list of bool
             The direction, for all or for each.
         na_position : {"first", "last"}
             Where rows with a missing key go.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -323,16 +333,18 @@ class WideOps(Base):
         >>> list(shards.sort_values("a", ascending=False).to_pandas()["a"])
         [3, 2, 1]
         """
-        keys = self._keys_named("by", by)
-        up = [ascending] * len(keys) if isinstance(ascending, bool) else list(ascending)
+        keys = self._keys_named("by", self._labels() if by is None else by)
+        one = isinstance(ascending, bool | int | np.bool_)
+        up = [ascending] * len(keys) if one else list(cast("Sequence[bool]", ascending))
         if len(up) != len(keys):
             msg = f"ascending needs {len(keys)} values, one for each key, got {len(up)}"
             raise XShardsValueError(msg)
         if na_position not in ("first", "last"):
             msg = f"na_position must be 'first' or 'last', got {na_position!r}"
             raise XShardsValueError(msg)
-        pairs = list(zip(keys, up, strict=True))
-        return self._derive(self._core.sort(pairs, na_position == "first"))
+        pairs = list(zip(keys, map(bool, up), strict=True))
+        result = self._derive(self._core.sort(pairs, na_position == "first"))
+        return result._without_index() if ignore_index else result
 
     def limit(self, n: int) -> Self:
         """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
@@ -380,6 +392,7 @@ class WideOps(Base):
         subset: str | Iterable[str] | None = None,
         *,
         keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
     ) -> Self:
         """Keep one of the rows that are equal; the order and the index stay.
 
@@ -389,6 +402,8 @@ class WideOps(Base):
             The columns to compare; all by default. Missing values equal each other.
         keep : {"first", "last", False}
             Which one to keep; False keeps only rows that have no equal.
+        ignore_index : bool, default False
+            Leave the index out.
 
         Examples
         --------
@@ -405,10 +420,10 @@ class WideOps(Base):
         names = [n for n in self._full_schema().names if n not in hidden]
         keys = names if subset is None else as_names("subset", subset)
         self._check_columns(keys, names)
-        if not keys:
-            return self
-        core = self._core.drop_duplicates(keys, str(keep))
-        return self._derive(core)
+        result = self
+        if keys:
+            result = self._derive(self._core.drop_duplicates(keys, str(keep)))
+        return result._without_index() if ignore_index else result
 
     def _without_index(self) -> Self:
         hidden = self._hidden()
@@ -417,7 +432,20 @@ class WideOps(Base):
         return self._derive(self._core.drop(hidden), same_rows=True)
 
 
-def _engine_name(function: str) -> str:
+def _functions(what: str, functions: Any) -> list[str]:
+    if callable(functions):
+        functions = [functions]
+    for function in functions if not isinstance(functions, str) else ():
+        require(
+            function,
+            str,
+            f"{what} names functions, as 'sum' (transform_shard runs your own)",
+        )
+    return as_names(what, functions)
+
+
+def engine_name(function: str) -> str:
+    """Give the engine's name of an aggregate."""
     return _ENGINE_NAMES.get(function, function)
 
 
@@ -430,9 +458,13 @@ def _titled(function: str, column: str) -> str:
     return f"{function}({column})"
 
 
-def _adds_up(field: pa.Field) -> bool:
-    number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-    return bool(number or pa.types.is_boolean(field.type))
+def _applies(function: str, field: pa.Field) -> bool:
+    """Tell whether a function is computed for a column that nobody named."""
+    if function in _ANY_TYPE or pa.types.is_boolean(field.type):
+        return True
+    if pa.types.is_decimal(field.type):
+        return function == "sum"
+    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
 
 
 def _without_common_type(left: pa.Schema | None, right: pa.Schema | None) -> list[str]:

@@ -26,9 +26,9 @@ from xshards.errors import (
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Expression", "TextMethods", "TimeMethods", "col", "lit"]
+__all__ = ["Expression", "TextMethods", "TimeMethods", "col", "constant", "lit"]
 
 
 def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
@@ -115,6 +115,9 @@ class Expression:
     def notna(self) -> Expression:
         """Tell whether the value is there."""
         return ~self.isna()
+
+    isnull = isna
+    notnull = notna
 
     def isin(self, values: Iterable[Any]) -> Expression:
         """Tell whether the value is one of `values`.
@@ -242,7 +245,9 @@ class Expression:
     def astype(self, dtype: object) -> Expression:
         """Convert to another dtype as pandas does, cutting fractions.
 
-        Missing values stay missing, also among integers.
+        Missing values stay missing, also among integers. Floats become the shortest
+        text that gives them back (``1`` for 1.0); `XShards.astype` writes them as
+        pandas does.
 
         Parameters
         ----------
@@ -257,6 +262,11 @@ class Expression:
         """
         arrow, name = _target_of(dtype)
         return Expression(_core.Expression.as_type(self._core, arrow, name))
+
+    def _noted(self, arrow: pa.DataType, marks: Mapping[str, str]) -> Expression:
+        """Cast to a type, with notes of what pandas calls the column."""
+        pairs = list(marks.items())
+        return Expression(_core.Expression.as_dtype(self._core, arrow, pairs))
 
     def call(self, function: str, *arguments: object) -> Expression:
         """Call an Arrow compute function on this value.
@@ -313,10 +323,22 @@ def _wrap(value: object) -> _core.Expression:
         return value._core
     if _is_plain(value):
         return _core.Expression.lit(value)
-    scalar = value if isinstance(value, pa.Scalar) else _scalar(value)
+    return _core.Expression.lit(constant(value))
+
+
+def constant(value: object) -> pa.Scalar:
+    """Give a constant as the engine has it; TypeError for what is none."""
+    if isinstance(value, pa.Scalar):
+        scalar = value
+    else:
+        try:
+            scalar = _scalar(value)
+        except (pa.ArrowException, TypeError) as error:
+            msg = f"{value!r} is no constant that a column can hold: {error}"
+            raise XShardsTypeError(msg) from None
     if pa.types.is_string(scalar.type):
         scalar = scalar.cast(pa.large_string())
-    return _core.Expression.lit(scalar)
+    return scalar
 
 
 def _is_plain(value: Any) -> TypeGuard[bool | float | str]:

@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xshards import _core
 from xshards._arguments import as_count, as_names
 from xshards._filters import Filters, columns_of, to_expression
+from xshards._pandas_notes import PandasNotes, read_notes, with_notes
 from xshards._paths import Paths, paths_of, read_files
 from xshards._schemas import Schema, as_schema
-from xshards._storage import located
+from xshards._storage import as_file, located
+from xshards.shards import XShards
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from xshards.context import Context
-    from xshards.shards import XShards
+    from xshards.expressions import Expression
 
 __all__ = ["read_ipc", "read_orc", "read_parquet"]
 
 
 def read_parquet(
-    path: Paths,
+    path: Paths | bytes | Any,
     *,
     columns: Sequence[str] | None = None,
     filters: Filters | None = None,
@@ -39,10 +42,10 @@ def read_parquet(
 
     Parameters
     ----------
-    path : path, or list of paths
-        A file, a directory, or a pattern.
+    path : path, list of paths, bytes, or file object
+        A file, a directory, or a pattern. Bytes and file objects are read at once.
     columns : list of str, optional
-        Read only these columns.
+        Read only these columns, and the index that pandas wrote.
     filters : expression, or list of tuples, optional
         Read only the rows for which this is true: an expression such as
         ``xs.col("a") > 1``, or ``[("a", ">", 1), ("b", "in", ["x", "y"])]``, where all
@@ -79,6 +82,7 @@ def read_parquet(
     2  3.0  NaN
     """
     wanted = None if columns is None else as_names("columns", columns)
+    condition = None if filters is None else to_expression(filters)
     needed = wanted
     if filters is not None and wanted is not None:
         looked_at = columns_of(filters)
@@ -87,21 +91,20 @@ def read_parquet(
         )
     shards = _read_typed(
         _core.read_parquet,
-        located(paths_of(path), storage_options),
+        path,
+        storage_options,
         needed,
         schema,
         num_partitions,
         block_size,
         context,
+        condition,
     )
-    if filters is None:
-        return shards
-    shards = shards.filter(to_expression(filters))
-    return shards if wanted is None else shards.select(wanted)
+    return shards if wanted is None or condition is None else shards.select(wanted)
 
 
 def read_ipc(
-    path: Paths,
+    path: Paths | bytes | Any,
     *,
     columns: Sequence[str] | None = None,
     schema: Schema | None = None,
@@ -138,7 +141,8 @@ def read_ipc(
     """
     return _read_typed(
         _core.read_ipc,
-        located(paths_of(path), storage_options),
+        path,
+        storage_options,
         columns,
         schema,
         num_partitions,
@@ -148,7 +152,7 @@ def read_ipc(
 
 
 def read_orc(
-    path: Paths,
+    path: Paths | bytes | Any,
     *,
     columns: Sequence[str] | None = None,
     schema: Schema | None = None,
@@ -181,7 +185,8 @@ def read_orc(
     """
     return _read_typed(
         _core.read_orc,
-        located(paths_of(path), storage_options),
+        path,
+        storage_options,
         columns,
         schema,
         num_partitions,
@@ -192,18 +197,50 @@ def read_orc(
 
 def _read_typed(
     reader: Any,
-    paths: list[str],
+    path: Any,
+    storage_options: Mapping[str, Any] | None,
     columns: Sequence[str] | None,
     schema: Schema | None,
     num_partitions: int | None,
     block_size: int,
     context: Context | None,
+    condition: Expression | None = None,
 ) -> XShards:
     """Read files that know their own schema."""
-    options = {
+    options: dict[str, Any] = {
         "columns": None if columns is None else as_names("columns", columns),
         "schema": as_schema(schema),
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
-    return read_files(reader, paths, options, context)
+    if isinstance(path, bytes) or hasattr(path, "read"):
+        with as_file(path) as file:
+            shards = _as_written(reader, [file], options, context, condition)
+            table = shards._run(shards._core.to_table)
+        core = _core.XShards.from_table(
+            shards._context._core, table, options["num_partitions"]
+        )
+        return XShards(core, shards._context, shards._info, in_memory=True)
+    paths = located(paths_of(path), storage_options)
+    return _as_written(reader, paths, options, context, condition)
+
+
+def _as_written(
+    reader: Any,
+    paths: list[str],
+    options: dict[str, Any],
+    context: Context | None,
+    condition: Expression | None,
+) -> XShards:
+    """Read files; what pandas noted when it wrote them holds again."""
+    notes = PandasNotes()
+    if reader is not _core.read_orc and options["schema"] is None:
+        notes = read_notes(paths, is_parquet=reader is _core.read_parquet)
+    if options["columns"] is not None:
+        wanted = list(dict.fromkeys([*options["columns"], *notes.index]))
+        options = options | {"columns": wanted}
+    shards = read_files(reader, paths, options, context)
+    if condition is not None:
+        shards = shards.filter(condition)
+    whole = condition is None and len(paths) == 1 and Path(paths[0]).is_file()
+    return with_notes(shards, notes, numbered=whole)

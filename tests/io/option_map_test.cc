@@ -46,7 +46,10 @@ TEST(CsvOptions, Travel) {
   options.quotechar = std::nullopt;
   options.escapechar = '\\';
   options.comment = '#';
+  options.times = {{"b,c", "2024-01-31"}};
   options.na_values = {"-", "?"};
+  options.keep_default_na = false;
+  options.na_filter = false;
   options.skiprows = 3;
   options.nrows = 10;
   options.split = {.num_partitions = 4, .block_size = 100};
@@ -54,6 +57,8 @@ TEST(CsvOptions, Travel) {
   EXPECT_EQ(decoded.ToMap(), options.ToMap());
   EXPECT_EQ(decoded.quotechar, std::nullopt);
   EXPECT_EQ(decoded.names, options.names);
+  EXPECT_EQ(decoded.times, options.times);
+  EXPECT_FALSE(decoded.keep_default_na || decoded.na_filter);
   ASSERT_OK_AND_ASSIGN(const auto defaults, CsvOptions::FromMap(CsvOptions{}.ToMap()));
   EXPECT_EQ(defaults.quotechar, '"');
   EXPECT_EQ(defaults.usecols, std::nullopt);
@@ -64,6 +69,8 @@ TEST(CsvOptions, AreValidated) {
   EXPECT_FAILS(Invalid, "sep must not be", (CsvOptions{.sep = '\n'}.Validate()));
   EXPECT_FAILS(Invalid, "'a' twice", (CsvOptions{.names = {"a", "a"}}.Validate()));
   EXPECT_FAILS(Invalid, "column 'a'", (CsvOptions{.dtype = {{"a", "no"}}}.Validate()));
+  EXPECT_FAILS(Invalid, "first of column 'a', got 'x'",
+               (CsvOptions{.times = {{"a", "x"}}}.Validate()));
   EXPECT_FAILS(Invalid, "skiprows", (CsvOptions{.skiprows = -1}.Validate()));
   EXPECT_FAILS(Invalid, "nrows", (CsvOptions{.nrows = -1}.Validate()));
   EXPECT_FAILS(Invalid, "num_partitions",

@@ -158,6 +158,25 @@ TEST_F(AggregateTest, PicksExtremesOfAnyOrderedType) {
   }
 }
 
+TEST_F(AggregateTest, AddsDecimalsExactly) {
+  const auto batch = Batch({{"k", Json(int64(), "[1, 2, 1, 2, 3]")},
+                            {"v", Json(arrow::decimal128(5, 2),
+                                       R"(["999.99", "-0.01", "0.02", null, null])")}});
+  const auto out = Both({.keys = {"k"}, .aggregates = {{"sum", "v", "s"}}}, batch);
+  ExpectArray(out->column(1),
+              Json(arrow::decimal128(38, 2), R"(["1000.01", "-0.01", "0.00"])"));
+}
+
+TEST_F(AggregateTest, RefusesSumsOfTooManyDigits) {
+  const std::string nines(38, '9');
+  const auto batch = Batch(
+      {{"v", Json(arrow::decimal128(38, 0), "[\"" + nines + "\", \"" + nines + "\"]")}});
+  const auto out =
+      RunToBatch(AggregateNode{.aggregates = {{"sum", "v", "s"}}}, {{batch}});
+  ASSERT_FALSE(out.ok());
+  EXPECT_NE(out.status().message().find("more than 38 digits"), std::string::npos);
+}
+
 TEST_F(AggregateTest, PicksFirstAndLastOfAnyType) {
   const auto values = Json(arrow::list(arrow::int64()), "[null, [1], [2, 3], null, []]");
   const auto batch = Batch({{"k", Json(int64(), "[1, 2, 1, 1, 2]")}, {"v", values}});

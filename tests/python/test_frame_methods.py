@@ -171,12 +171,16 @@ def test_describe_of_columns_named_by_numbers():
 def test_describe_takes_columns(shards, awkward):
     assert_same(shards.describe("i"), awkward[["i"]].describe())
     assert_same(shards.describe(["i8", "i"]), awkward[["i8", "i"]].describe())
-    with pytest.raises(TypeError, match=r"these are none: \['s'\]"):
-        shards.describe(["i", "s"])
+    both = awkward[["i", "s"]].describe(include="all")
+    assert_same(shards.describe(["i", "s"]), both)
     with pytest.raises(KeyError, match="no column 'zz'"):
         shards.describe("zz")
-    with pytest.raises(ValueError, match="no numeric column"):
-        shards.select("s").describe()
+    with pytest.raises(ValueError, match="percentiles must be between 0 and 1"):
+        shards.describe(percentiles=[2])
+    with pytest.raises(ValueError, match="exclude must be None"):
+        shards.describe(include="all", exclude=["number"])
+    with pytest.raises(ValueError, match="no column to describe among"):
+        shards.select("s").describe(include=["number"])
 
 
 @given(frames(min_rows=1), num_partitions)

@@ -48,6 +48,11 @@ QUERIES = [
     "city.str.len() > 4",
     "`day of`.dt.year == 2024",
     "b.fillna(9) > 3",
+    "b.isnull() or city.notnull()",
+    "a > a.mean()",
+    "b == b.max() or `day of` == `day of`.min()",
+    "sqrt(a) > 1.5 and abs(b) < 3",
+    "city.str.contains('o', na=False)",
     "  a > 1\n",
 ]
 

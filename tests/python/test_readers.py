@@ -214,17 +214,15 @@ def test_csv_of_one_type_for_all_columns(tmp_path):
 
 def test_csv_with_dates(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("t,n\n2024-01-31,1\n,2\n2024-03-31 12:00:01.5,3\n")
-    actual = xs.read_csv(path, parse_dates=["t"]).to_pandas()
-    expected = pd.read_csv(path)
-    expected["t"] = pd.to_datetime(expected["t"], format="ISO8601").dt.as_unit("us")
-    assert_same(actual, expected)
+    for other in ("2024-03-31", "2024-03-31 12:00:01.5", "tomorrow"):
+        path.write_text(f"t,n\n2024-01-31,1\n,2\n{other},3\n")
+        actual = xs.read_csv(path, parse_dates=["t"]).to_pandas()
+        assert_same(actual, pd.read_csv(path, parse_dates=["t"]))
     with pytest.raises(KeyError, match="nope"):
         xs.read_csv(path, parse_dates=["nope"])
-    path.write_text("t\nyesterday\n")
-    with pytest.raises(ValueError, match="yesterday") as caught:
+    with pytest.raises(TypeError, match="Only booleans and lists") as caught:
         xs.read_csv(path, parse_dates="t").to_pandas()
-    assert str(path) in str(caught.value)
+    assert str(path) in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "ipc"])
@@ -279,3 +277,15 @@ def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
     ) as caught:
         xs.read_json(path, dtype={"a": "int64"}).to_pandas()
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "read", [xs.read_csv, xs.read_json, xs.read_parquet, xs.read_ipc, xs.read_orc]
+)
+def test_what_is_no_path_is_named(read):
+    with pytest.raises(TypeError, match="a path, or a list of paths, got int"):
+        read(5)
+    with pytest.raises(TypeError, match="expected paths in the list, got int"):
+        read(["a", 5])
+    with pytest.raises(ValueError, match="at least one path"):
+        read([])

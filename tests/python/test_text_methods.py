@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """String functions of expressions give what pandas gives, dtypes included."""
 
+import re
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -34,6 +36,18 @@ METHODS = {
     "slice_replace": lambda s: s.str.slice_replace(1, 2, "__"),
     "slice_replace-end": lambda s: s.str.slice_replace(1, None, "_"),
     "get": lambda s: s.str.get(1),
+    "item": lambda s: s.str[0],
+    "items": lambda s: s.str[1:3],
+    "find": lambda s: s.str.find("b"),
+    "find-characters": lambda s: s.str.find("é"),
+    "rfind": lambda s: s.str.rfind("a"),
+    "startswith-any": lambda s: s.str.startswith(("a", "é")),
+    "endswith-any": lambda s: s.str.endswith(("b", " ")),
+    "contains-na": lambda s: s.str.contains("a", na=False),
+    "contains-flags": lambda s: s.str.contains("A.", flags=re.IGNORECASE),
+    "match-flags": lambda s: s.str.match("A", flags=re.IGNORECASE),
+    "replace-once": lambda s: s.str.replace("a", "<>", n=1),
+    "replace-case": lambda s: s.str.replace("A", "<>", case=False, regex=True),
     "get-last": lambda s: s.str.get(-1),
     "removeprefix": lambda s: s.str.removeprefix("a"),
     "removesuffix": lambda s: s.str.removesuffix("b"),

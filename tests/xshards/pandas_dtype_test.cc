@@ -65,6 +65,18 @@ TEST_F(PandasDtypeTest, ANewNameTakesTheLabelAway) {
   EXPECT_FALSE(Renamed(field, "zero")->HasMetadata());
 }
 
+TEST_F(PandasDtypeTest, AComputedColumnKeepsTheLabelOfTheOneItReplaces) {
+  const auto labelled = arrow::field(
+      "0", arrow::int64(), arrow::key_value_metadata({"pandas.label"}, {"[\"0\", 0]"}));
+  const auto input = arrow::schema({labelled, arrow::field("x", arrow::int8())});
+  const auto computed = arrow::field("", arrow::float64());
+  const auto replacing = InPlace(computed, "0", *input);
+  EXPECT_EQ(replacing->name(), "0");
+  EXPECT_EQ(replacing->metadata()->Get("pandas.label").ValueOr(""), "[\"0\", 0]");
+  EXPECT_FALSE(InPlace(computed, "x", *input)->HasMetadata());
+  EXPECT_FALSE(InPlace(computed, "new", *input)->HasMetadata());
+}
+
 TEST_F(PandasDtypeTest, ObjectsWithoutAMatchAreNaN) {
   const auto missing = [](const std::shared_ptr<arrow::Field>& field) {
     const auto& metadata = WithUnmatchedRows(field)->metadata();

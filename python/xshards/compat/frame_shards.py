@@ -157,7 +157,9 @@ class FrameShards(ShardBase):
         """Summarise numeric columns."""
         self._require(DATA_FRAME, "describe()", _FRAMES)
         frames = self._frames()
-        return frames.describe(None if cols is None else _checked_columns(cols, frames))
+        wanted = None if cols is None else _checked_columns(cols, frames)
+        summary: pd.DataFrame = frames.describe(wanted)
+        return summary
 
     def head(self, n: int = 5) -> pd.DataFrame:
         """Give the first rows of the first element."""

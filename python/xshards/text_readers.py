@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readers of text files, which do not say what they hold: CSV and JSON."""
+
+from __future__ import annotations
+
+import io
+from csv import QUOTE_NONE
+from typing import TYPE_CHECKING, Any, Literal
+
+from xshards import _core
+from xshards._arguments import as_count, as_names, as_rows
+from xshards._deferred import pd
+from xshards._pandas_csv import (
+    check_options,
+    for_pandas_only,
+    is_plain_time,
+    pandas_options,
+    pandas_read_csv,
+    spelled,
+    why_pandas,
+)
+from xshards._pandas_files import Folders, list_files, named_by_folders
+from xshards._pandas_json import (
+    ORIENTS,
+    odd_json_options,
+    pandas_json_content,
+    pandas_read_json,
+)
+from xshards._paths import Paths, paths_of, read_files
+from xshards._reader_types import (
+    by_name,
+    chosen_columns,
+    engine_types,
+    with_dtypes,
+    with_index,
+)
+from xshards._storage import as_file, located
+from xshards.errors import XShardsValueError
+from xshards.expressions import col
+from xshards.readers import from_pandas, partition
+from xshards.shards import XShards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from xshards.context import Context
+
+__all__ = ["read_csv", "read_json"]
+
+
+def read_csv(
+    path: Paths | bytes | Any,
+    *,
+    sep: str | None = ",",
+    delimiter: str | None = None,
+    header: int | Sequence[int] | Literal["infer"] | None = "infer",
+    names: Sequence[Any] | None = None,
+    index_col: Any = None,
+    usecols: Any = None,
+    dtype: object = None,
+    squeeze: bool = False,
+    true_values: Sequence[str] | None = None,
+    false_values: Sequence[str] | None = None,
+    skipinitialspace: bool = False,
+    skiprows: int | Sequence[int] | Callable[[int], bool] = 0,
+    skipfooter: int = 0,
+    nrows: int | None = None,
+    na_values: Any = None,
+    keep_default_na: bool = True,
+    na_filter: bool = True,
+    skip_blank_lines: bool = True,
+    parse_dates: Any = None,
+    date_format: Any = None,
+    compression: Any = "infer",
+    thousands: str | None = None,
+    decimal: str = ".",
+    quotechar: str | None = '"',
+    quoting: int = 0,
+    doublequote: bool = True,
+    escapechar: str | None = None,
+    comment: str | None = None,
+    encoding: str | None = None,
+    on_bad_lines: Any = "error",
+    float_precision: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+    **more: Any,
+) -> XShards:
+    r"""Read CSV files in parallel; a large file becomes several partitions.
+
+    Nothing is read now but the start of a file, to find columns and types. The names of
+    options, and what counts as missing, are those of ``pandas.read_csv``. Floats are
+    correctly rounded, as with its ``float_precision="round_trip"``.
+
+    Options that are marked * below, and other options of ``pandas.read_csv``, are read
+    by pandas itself: file by file, in worker processes, one partition a file. `explain`
+    shows that as a call of ``pandas_read_csv``.
+
+    Parameters
+    ----------
+    path : path, list of paths, bytes, or file object
+        A file, a directory, or a pattern such as ``"flights/*.csv"``. Bytes and file
+        objects are read at once, by pandas.
+    sep, delimiter : str, default ","
+        What is between fields: one character; or several*, or a regular expression*.
+    header : {"infer", 0, None}
+        Whether a line of column names comes first: yes, unless `names` are given.
+        Other numbers*. Where the first row has more fields than there are names, its
+        first fields are the index.
+    names : list of str, optional
+        The columns' names.
+    index_col : optional
+        The columns that are the index: by name or position; or, of some columns*.
+    usecols : list or function, optional
+        Read only these columns; by name, by position, or by a function of the name.
+    dtype : type or dict, optional
+        One type for all columns, such as ``str``, or types by column name or position,
+        such as ``{"zip": "str"}``; the others are inferred. For "category" without
+        categories, the column is read now to find them. Unlike in pandas, integers may
+        be missing, which `to_pandas` gives as floats: ask for "Int64" to keep them.
+    squeeze : bool, default False
+        Give a Series where there is one column, as pandas once did.
+    true_values, false_values : list of str, optional
+        More* texts that stand for true and false.
+    skipinitialspace : bool, default False
+        Leave out* blanks behind a separator.
+    skiprows : int
+        Lines to leave out at the start of every file; or which*.
+    skipfooter : int
+        Lines to leave out* at the end of every file.
+    nrows : int, optional
+        Read at most this many rows.
+    na_values : str, number, or list of these, optional
+        More texts that stand for a missing value; or, by column*.
+    keep_default_na, na_filter : bool, default True
+        As in pandas.
+    skip_blank_lines : bool, default True
+        False*: as in pandas.
+    parse_dates : list of str, optional
+        Read these columns as times. Those whose first time is as in ISO 8601
+        (``2024-03-31 12:00``) we read, others* pandas: as there, all must be written
+        like the first, or the column is text. Or True*, or positions*.
+    date_format, thousands, decimal, doublequote, on_bad_lines : optional
+        As in pandas*.
+    compression : default "infer"
+        By the file's name: .gz, .bz2, .zst, .lz4, and .xz*, .zip*; or as given*.
+    quotechar, escapechar, comment : str, optional
+        Special characters, as in pandas.
+    quoting : int, default 0
+        ``csv.QUOTE_NONE`` takes quotes for ordinary characters.
+    encoding : str, optional
+        UTF-8, or another*.
+    float_precision : {None, "round_trip", "high"*, "legacy"*}
+        How floats are rounded.
+    storage_options : dict, optional
+        Of ``s3://`` paths: ``key`` and ``secret``, ``endpoint_url``, ``region``. What
+        is not here is taken from the AWS variables of the environment, or from the
+        path: ``s3://key:secret@bucket/a.csv?endpoint_override=host:9000&scheme=http``.
+    num_partitions : int, optional
+        Aim for this many partitions.
+    block_size : int, optional
+        Aim for partitions of this many bytes.
+    context : Context, optional
+        Where to run; the session's by default.
+    **more
+        Any other option* of ``pandas.read_csv``.
+
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    TypeError
+        For an option that does not exist.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "a.csv")
+    ...     _ = path.write_text("a,b\n1,x\n2,y\n")
+    ...     xs.read_csv(path).to_pandas()
+       a  b
+    0  1  x
+    1  2  y
+    """
+    ours = {
+        "path",
+        "storage_options",
+        "num_partitions",
+        "block_size",
+        "context",
+        "more",
+    }
+    given = {name: value for name, value in locals().items() if name not in ours}
+    del given["ours"]
+    check_options(more)
+    if delimiter is not None:
+        if sep not in (",", delimiter):
+            msg = f"delimiter is another name of sep: got {delimiter!r} and {sep!r}"
+            raise XShardsValueError(msg)
+        sep = given["sep"] = delimiter
+    nrows = given["nrows"] = as_rows("nrows", nrows)
+    shards = _read_csv(
+        path, given, more, storage_options, num_partitions, block_size, context
+    )
+    if squeeze and len(shards.columns) == 1:
+        return shards[shards.columns[0]]
+    return shards
+
+
+def _read_csv(
+    path: Any,
+    given: dict[str, Any],
+    more: dict[str, Any],
+    storage_options: Mapping[str, Any] | None,
+    num_partitions: int | None,
+    block_size: int,
+    context: Context | None,
+) -> XShards:
+    """Read CSV files by the engine, or by pandas where an option asks for that."""
+    nrows, quoting, header = given["nrows"], given["quoting"], given["header"]
+    if isinstance(path, bytes) or hasattr(path, "read"):
+        source: Any = io.BytesIO(path) if isinstance(path, bytes) else path
+        frame: Any = pd.read_csv(source, **pandas_options(given | more))
+        return from_pandas(frame, num_partitions, context=context)
+    listed = located(paths_of(path), storage_options)
+
+    def by_pandas() -> XShards:
+        chosen = pandas_options(given | more)
+        return _read_by_pandas(
+            pandas_read_csv, listed, chosen, nrows, num_partitions, context
+        )
+
+    if more or why_pandas(given, listed) is not None:
+        return by_pandas()
+    options: dict[str, Any] = {
+        "sep": given["sep"],
+        "header": None if header == "infer" else header == 0,
+        "names": [] if given["names"] is None else as_names("names", given["names"]),
+        "usecols": None,
+        "dtype": {},
+        "quotechar": None if quoting == QUOTE_NONE else given["quotechar"],
+        "escapechar": given["escapechar"],
+        "comment": given["comment"],
+        "times": {},
+        "na_values": spelled(given["na_values"]),
+        "keep_default_na": bool(given["keep_default_na"]),
+        "na_filter": bool(given["na_filter"]),
+        "skiprows": given["skiprows"],
+        "nrows": nrows,
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+
+    def read() -> XShards:
+        return read_files(_core.read_csv, listed, options, context)
+
+    types = by_name(given["dtype"], lambda: read()._full_schema().names)
+    wanted = engine_types(types)
+    if wanted is None:
+        return by_pandas()
+    if given["usecols"] is not None:
+        if not _are_names(given["usecols"]) and read()._hidden():
+            return by_pandas()  # positions count the index, too
+        options["usecols"] = _used(given["usecols"], read)
+    times = list(given["parse_dates"] or [])
+    wanted = {name: one for name, one in wanted.items() if name not in times}
+    options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
+    if times:
+        first = _first_times(times, options, listed, context)
+        if first is None:
+            return by_pandas()
+        options["times"] = first
+    shards = with_dtypes(read(), wanted)
+    if given["index_col"] is None:
+        return shards
+    if shards._hidden():
+        return by_pandas()
+    return with_index(shards, given["index_col"], header=header)
+
+
+def _first_times(
+    columns: list[str],
+    options: dict[str, Any],
+    files: list[str],
+    context: Context | None,
+) -> dict[str, str] | None:
+    """Give the first text of columns of times; None where only pandas reads them."""
+    as_text = options | {"dtype": dict.fromkeys(columns, "string")}
+    shards = read_files(_core.read_csv, files, as_text, context)
+    shards._check_columns(columns, shards.schema.names)
+    first = {}
+    for name in columns:
+        there = shards.select([name])._without_index().filter(col(name).notna())
+        values = there.head(1)[name]
+        if len(values) == 0 or not is_plain_time(values.iloc[0]):
+            return None
+        first[name] = values.iloc[0]
+    return first
+
+
+def _are_names(usecols: Any) -> bool:
+    return not callable(usecols) and all(isinstance(one, str) for one in usecols)
+
+
+def _used(usecols: Any, read: Callable[[], XShards]) -> list[str]:
+    if isinstance(usecols, str):
+        return [usecols]
+    if _are_names(usecols):
+        return list(usecols)
+    shards = read()
+    return chosen_columns(usecols, shards._labels(), shards.schema.names)
+
+
+def read_json(
+    path: Paths | bytes | Any,
+    *,
+    orient: str | None = None,
+    lines: bool | None = None,
+    dtype: object = None,
+    on_bad_lines: Literal["error", "warn", "skip"] = "error",
+    nrows: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+    **more: Any,
+) -> XShards:
+    r"""Read JSON records in parallel: one object a line, or an array of objects.
+
+    Objects and arrays inside become struct and list columns. A column whose values no
+    one type holds (text and numbers, say) is kept as JSON and gives Python objects in
+    pandas. Types are those of ``pandas.read_json(dtype=False)``:
+    text stays text, also where it looks like a number or a date. They are guessed from
+    samples; where later records have other values or keys, all are looked at and read
+    again.
+
+    Parameters
+    ----------
+    path : path, list of paths, bytes, or file object
+        A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
+        objects are read at once.
+    orient : {"records", "split", "index", "columns", "values", "table"}, optional
+        What a file holds. All but records, the default, are read by pandas, a file at
+        a time.
+    lines : bool, optional
+        Whether records are lines (True) or an array (False); by default the start of
+        the files tells.
+    on_bad_lines : {"error", "warn", "skip"}
+        What to do with a line that is not a JSON object: fail, or leave it out, with a
+        warning (``pandas.errors.ParserWarning``) behind each run, or without. In an
+        array it is always an error.
+    dtype, nrows, storage_options, num_partitions, block_size, context
+        See `read_csv`; ``dtype=True`` lets pandas read the files and find types.
+    **more
+        Any other option of ``pandas.read_json``, which then reads the files, one a
+        partition; `explain` shows that as a call of ``pandas_read_json``. Files of
+        .xz, .zip and .tar are read by it, too.
+
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    TypeError
+        For an option that does not exist.
+    ValueError
+        If a text is not JSON; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "a.json")
+    ...     _ = path.write_text('{"a": 1}\n{"a": 2}\n')
+    ...     len(xs.read_json(path))
+    2
+    """
+    if orient not in (None, "records", *ORIENTS):
+        known = ", ".join(("records", *ORIENTS))
+        msg = f"orient must be one of {known}, got {orient!r}"
+        raise XShardsValueError(msg)
+    if on_bad_lines not in ("error", "warn", "skip"):
+        msg = f"on_bad_lines must be 'error', 'warn' or 'skip', got {on_bad_lines!r}"
+        raise XShardsValueError(msg)
+    nrows = as_rows("nrows", nrows)
+    odd = odd_json_options(more)
+    content = isinstance(path, bytes) or hasattr(path, "read")
+    if orient in ORIENTS and (lines or on_bad_lines != "error"):
+        msg = f"only records can be lines, got orient={orient!r}"
+        raise XShardsValueError(msg)
+    listed = [] if content else located(paths_of(path), storage_options)
+    if orient in ORIENTS or odd or dtype is True or for_pandas_only(listed):
+        if on_bad_lines != "error":
+            msg = f"pandas has no on_bad_lines={on_bad_lines!r} for JSON, but reads it"
+            raise XShardsValueError(msg)
+        chosen = {**odd, "orient": orient} | ({} if dtype is None else {"dtype": dtype})
+        if content:
+            source: Any = path
+            text = path if isinstance(path, bytes) else source.read()
+            frame: Any = pandas_json_content(text, lines=lines, options=chosen)
+            frame = frame if nrows is None else frame.head(nrows)
+            return from_pandas(frame, num_partitions, context=context)
+        chosen["lines"] = lines
+        return _read_by_pandas(
+            pandas_read_json, listed, chosen, nrows, num_partitions, context
+        )
+    options: dict[str, Any] = {
+        "lines": lines,
+        "dtype": {},
+        "on_bad_lines": on_bad_lines,
+        "nrows": nrows,
+        "num_partitions": as_count("num_partitions", num_partitions),
+        "block_size": block_size,
+    }
+
+    def read(files: list[str]) -> XShards:
+        untyped = options | {"dtype": {}}
+        types = by_name(
+            None if dtype is False else dtype,
+            lambda: (
+                read_files(_core.read_json, files, untyped, context)
+                ._full_schema()
+                .names
+            ),
+        )
+        wanted = engine_types(types)
+        if wanted is None:
+            shards = read_files(_core.read_json, files, untyped, context)
+            return shards.astype(types)
+        options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
+        shards = read_files(_core.read_json, files, options, context)
+        return with_dtypes(shards, wanted)
+
+    if content:
+        with as_file(path) as file:
+            shards = read([file])
+            table = shards._run(shards._core.to_table)
+        core = _core.XShards.from_table(
+            shards._context._core, table, options["num_partitions"]
+        )
+        return XShards(core, shards._context, in_memory=True)
+    return read(listed)
+
+
+def _read_by_pandas(
+    read: Callable[[list[str], dict[str, Any], Folders], pd.DataFrame],
+    paths: list[str],
+    options: dict[str, Any],
+    nrows: int | None,
+    num_partitions: int | None,
+    context: Context | None,
+) -> XShards:
+    """Have whole files read in worker processes."""
+    files = list_files(paths)
+    count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
+    shards = partition(files, count, context=context).transform_shard(
+        read, options, named_by_folders(paths, files)
+    )
+    return shards if nrows is None else shards.limit(nrows)
