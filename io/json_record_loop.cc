@@ -12,7 +12,10 @@ bool AppendText(JsonColumn& column, const char* bytes, int64_t size) {
       !GrowText(&column, column.text_size + size)) {
     return false;
   }
-  std::memcpy(column.text + column.text_size, bytes, static_cast<size_t>(size));
+  // An empty text may come before there is memory for any.
+  if (size > 0) {
+    std::memcpy(column.text + column.text_size, bytes, static_cast<size_t>(size));
+  }
   column.text_size += size;
   column.int64s()[++column.length] = column.text_size;
   return true;

@@ -163,7 +163,7 @@ arrow::Status RemoteOutput::Show(const std::vector<std::string>& names,
                                  const std::vector<std::string>& shown) {
   auto& file_system = *location_.file_system;
   const bool has_objects = HasObjects(file_system);
-  const auto status = ForEach(names.size(), [&](size_t i) {
+  auto status = ForEach(names.size(), [&](size_t i) {
     const std::string from = staging_ + "/" + names[i];
     const std::string to = location_.path + "/" + shown[i];
     if (has_objects) return file_system.CopyFile(from, to);

@@ -75,6 +75,25 @@ TEST_F(JsonRecordsTest, ReadsArraysInBlocksOfEverySize) {
   }
 }
 
+TEST_F(JsonRecordsTest, ReadsAnEmptyTextBeforeThereIsMemoryForAny) {
+  JsonRecordFormat format{.path = "lines.json"};
+  format.on_bad_lines = BadLines::kSkip;
+  format.wanted = format.known = SchemaOf("{\"a\": \"\"}\n");
+  ASSERT_NE(format.known, nullptr);
+  ASSERT_OK_AND_ASSIGN(auto records,
+                       JsonRecords::Make(format, arrow::default_memory_pool()));
+  for (const std::string line : {"{\"a\":\n", "{\"a\": \"\"}\n"}) {
+    const std::string padded = line + std::string(kJsonPadding, '\0');
+    ASSERT_OK(records->Append({.text = padded.data(),
+                               .size = static_cast<int64_t>(line.size()),
+                               .is_last = true}));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto batch, records->Finish());
+  ASSERT_OK(batch->ValidateFull());
+  ASSERT_EQ(batch->num_rows(), 1);
+  EXPECT_EQ(batch->column(0)->GetScalar(0).ValueOrDie()->ToString(), "");
+}
+
 TEST_F(JsonRecordsTest, AllTargetsAgree) {
   std::string text;
   for (int i = 0; i < 3000; ++i) {
