@@ -4,14 +4,90 @@
 #include <algorithm>
 #include <utility>
 
+#include <arrow/buffer.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/compute/exec.h>
+#include <arrow/type_traits.h>
+#include <arrow/util/bit_util.h>
 
 #include "ops/vector_array.h"
 
 namespace xshards::ops {
 
 namespace {
+
+// Values that are more are not in the second cache.
+constexpr int64_t kCachedBytes = int64_t{1} << 20;
+// Far enough ahead for a value to arrive from memory, in the second cache: as many as the
+// first one can wait for are too few.
+constexpr int64_t kRowsAhead = 64;
+constexpr int kToSecondCache = 2;
+
+template <typename T, typename Row>
+void CopyValues(const arrow::ArrayData& values, const arrow::ArrayData& rows,
+                uint8_t* out) {
+  const T* from = values.GetValues<T>(1);
+  const Row* row = rows.GetValues<Row>(1);
+  T* to = reinterpret_cast<T*>(out);
+  int64_t i = 0;
+  if (values.length * static_cast<int64_t>(sizeof(T)) > kCachedBytes) {
+    for (; i < rows.length - kRowsAhead; ++i) {
+      __builtin_prefetch(from + row[i + kRowsAhead], 0, kToSecondCache);
+      to[i] = from[row[i]];
+    }
+  }
+  for (; i < rows.length; ++i) to[i] = from[row[i]];
+}
+
+template <typename Row>
+void CopyValidity(const arrow::ArrayData& values, const arrow::ArrayData& rows,
+                  uint8_t* out) {
+  const uint8_t* from = values.buffers[0]->data();
+  const Row* row = rows.GetValues<Row>(1);
+  for (int64_t i = 0; i < rows.length; ++i) {
+    arrow::bit_util::SetBitTo(
+        out, i,
+        arrow::bit_util::GetBit(from, values.offset + static_cast<int64_t>(row[i])));
+  }
+}
+
+template <typename Row>
+arrow::Result<std::shared_ptr<arrow::Array>> GatherPlain(const arrow::ArrayData& values,
+                                                         const arrow::ArrayData& rows,
+                                                         int byte_width,
+                                                         arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> bytes,
+                        arrow::AllocateBuffer(rows.length * byte_width, pool));
+  std::shared_ptr<arrow::Buffer> validity;
+  if (values.GetNullCount() > 0) {
+    ARROW_ASSIGN_OR_RAISE(validity, arrow::AllocateBitmap(rows.length, pool));
+    CopyValidity<Row>(values, rows, validity->mutable_data());
+  }
+  uint8_t* const out = bytes->mutable_data();
+  switch (byte_width) {
+    case 1:
+      CopyValues<uint8_t, Row>(values, rows, out);
+      break;
+    case 2:
+      CopyValues<uint16_t, Row>(values, rows, out);
+      break;
+    case 4:
+      CopyValues<uint32_t, Row>(values, rows, out);
+      break;
+    default:
+      CopyValues<uint64_t, Row>(values, rows, out);
+  }
+  const int64_t null_count = validity == nullptr ? 0 : arrow::kUnknownNullCount;
+  return arrow::MakeArray(arrow::ArrayData::Make(
+      values.type, rows.length, {std::move(validity), std::move(bytes)}, null_count));
+}
+
+/// The bytes of a value that can be copied as a number, or 0.
+int PlainWidth(const arrow::DataType& type) {
+  if (!arrow::is_primitive(type.id()) || type.id() == arrow::Type::BOOL) return 0;
+  const int bytes = type.byte_width();
+  return bytes <= 8 ? bytes : 0;
+}
 
 arrow::Result<arrow::Datum> Take(const arrow::Datum& values,
                                  const std::shared_ptr<arrow::Array>& rows,
@@ -35,6 +111,15 @@ arrow::Result<std::shared_ptr<arrow::Array>> RowsOrNull(std::vector<int64_t> row
 arrow::Result<std::shared_ptr<arrow::Array>> Gather(
     const std::shared_ptr<arrow::Array>& values,
     const std::shared_ptr<arrow::Array>& rows, arrow::MemoryPool* pool) {
+  const int width = PlainWidth(*values->type());
+  if (width > 0 && rows->null_count() == 0) {
+    if (rows->type_id() == arrow::Type::INT64) {
+      return GatherPlain<int64_t>(*values->data(), *rows->data(), width, pool);
+    }
+    if (rows->type_id() == arrow::Type::UINT32) {
+      return GatherPlain<uint32_t>(*values->data(), *rows->data(), width, pool);
+    }
+  }
   ARROW_ASSIGN_OR_RAISE(auto taken, Take(values, rows, pool));
   return taken.make_array();
 }

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+
 #include "ops/batches.h"
 #include "ops/executors.h"
 #include "ops/gather.h"
@@ -141,6 +144,11 @@ class JoinStream final : public BatchStream {
     if (is_selection_) {
       SelectRows();
     } else if (IsOneToOne()) {
+      if (auto partners = AllPartners(); partners != nullptr) {
+        const auto slice = batch_->Slice(row_, partners->length());
+        row_ += partners->length();
+        return columns_->Pair(*slice, nullptr, *table_->rows(), partners, context_.pool);
+      }
       PairFirst();
     } else {
       PairRows();
@@ -177,6 +185,19 @@ class JoinStream final : public BatchStream {
   /// True if nothing is to be done but to put each row beside its only partner, or none.
   bool IsOneToOne() const {
     return !has_repeats_ && !probe_.keeps_rows() && node_.type != JoinType::kOuter;
+  }
+
+  /// The partners of the next rows, as they were found, if each row has one.
+  std::shared_ptr<arrow::Array> AllPartners() const {
+    const uint32_t* const partners = first_.data() + row_;
+    const size_t count = std::min(first_.size() - static_cast<size_t>(row_), max_rows_);
+    if (std::find(partners, partners + count, JoinTable::kNoRow) != partners + count) {
+      return nullptr;
+    }
+    return std::make_shared<arrow::UInt32Array>(
+        static_cast<int64_t>(count),
+        std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(partners),
+                                        static_cast<int64_t>(count * sizeof(uint32_t))));
   }
 
   /// PairRows for the plain case, without a branch on what is as good as random.

@@ -61,17 +61,15 @@ void JoinBuild::StartStep() {
     case 2:
       tasks_.push_back([this](Input&, const OperatorContext&) { return MakeTable(); });
       return;
-    case 3:
-      for (size_t i = 0; table_ != nullptr && i < table_->num_parts(); ++i) {
+    default:
+      const size_t num_tasks = table_->StartStep();
+      for (size_t i = 0; i < num_tasks; ++i) {
         tasks_.push_back([this, i](Input&, const OperatorContext&) {
-          table_->Fill(i);
+          table_->RunTask(i);
           return arrow::Status::OK();
         });
       }
-      return;
-    default:
-      if (table_ != nullptr) reservation_.Resize(table_->num_bytes());
-      is_done_ = true;
+      is_done_ = num_tasks == 0;
   }
 }
 

@@ -13,7 +13,6 @@
 
 #include "ops/join_table.h"
 #include "ops/unary_stream.h"
-#include "xshards/memory_budget.h"
 #include "xshards/operator_table.h"
 
 namespace xshards::ops {
@@ -31,9 +30,7 @@ class JoinBuild {
   };
 
   JoinBuild(Spec spec, const OperatorContext& context)
-      : spec_(std::move(spec)),
-        pool_(context.pool),
-        reservation_(context.storage.budget) {}
+      : spec_(std::move(spec)), pool_(context.pool) {}
 
   /// Help until the table is there. All who call must give inputs of the same rows; only
   /// one of them is read. Waits for others, unless `context` is told to stop.
@@ -60,7 +57,6 @@ class JoinBuild {
 
   const Spec spec_;
   arrow::MemoryPool* const pool_;
-  Reservation reservation_;
   std::shared_ptr<arrow::RecordBatch> next_batch_;
   arrow::RecordBatchVector batches_;
   std::shared_ptr<arrow::Schema> schema_;

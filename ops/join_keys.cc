@@ -35,14 +35,17 @@ bool AreEqualNumbers(const arrow::DataType& left, const arrow::DataType& right) 
 }
 
 template <typename T>
-void Widen(const arrow::Array& column, std::vector<uint64_t>& words) {
+const uint64_t* Widen(const arrow::Array& column, ScratchVector<uint64_t>& words) {
   const T* values = column.data()->GetValues<T>(1);
+  words.resize(static_cast<size_t>(column.length()));
   for (size_t i = 0; i < words.size(); ++i) {
     words[i] = static_cast<uint64_t>(static_cast<int64_t>(values[i]));
   }
+  return words.data();
 }
 
-void NumbersOf(const arrow::Array& column, std::vector<uint64_t>& words) {
+/// The numbers of a column as words: where they lie, or made in `words`.
+const uint64_t* NumbersOf(const arrow::Array& column, ScratchVector<uint64_t>& words) {
   switch (column.type_id()) {
     case Type::INT8:
       return Widen<int8_t>(column, words);
@@ -59,7 +62,7 @@ void NumbersOf(const arrow::Array& column, std::vector<uint64_t>& words) {
     case Type::TIME32:
       return Widen<int32_t>(column, words);
     default:
-      return Widen<int64_t>(column, words);
+      return column.data()->GetValues<uint64_t>(1);
   }
 }
 
@@ -113,7 +116,6 @@ arrow::Result<JoinKeys> JoinKeys::Make(const arrow::RecordBatch& batch,
   JoinKeys made;
   made.num_rows_ = static_cast<size_t>(batch.num_rows());
   if (kind == JoinKeyKind::kNone) return made;
-  made.words_.resize(made.num_rows_);
   ARROW_ASSIGN_OR_RAISE(auto columns, PlainKeys(batch, keys, pool));
   if (kind == JoinKeyKind::kEncoded) {
     ARROW_ASSIGN_OR_RAISE(auto rows, EncodeKeys(columns, batch.num_rows(), pool));
@@ -122,17 +124,21 @@ arrow::Result<JoinKeys> JoinKeys::Make(const arrow::RecordBatch& batch,
   } else if (columns[0]->null_count() > 0) {
     made.column_ = columns[0];
   }
+  made.own_words_ = ScratchVector<uint64_t>(ScratchAllocator<uint64_t>(pool));
   if (kind == JoinKeyKind::kWord) {
-    NumbersOf(*columns[0], made.words_);
+    made.values_ = columns[0];
+    made.words_ = NumbersOf(*columns[0], made.own_words_);
     return made;
   }
   if (kind == JoinKeyKind::kText) {
     ARROW_ASSIGN_OR_RAISE(made.bytes_, AsLargeBinary(columns[0], pool));
   }
+  made.own_words_.resize(made.num_rows_);
   for (size_t row = 0; row < made.num_rows_; ++row) {
     const std::string_view key = made.bytes(row);
-    made.words_[row] = HashBytes(key.data(), key.size());
+    made.own_words_[row] = HashBytes(key.data(), key.size());
   }
+  made.words_ = made.own_words_.data();
   return made;
 }
 

@@ -10,6 +10,8 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "ops/scratch_vector.h"
+
 namespace xshards::ops {
 
 /// What the keys of both sides of a join are brought to. Chosen by the types, so that
@@ -32,6 +34,8 @@ class JoinKeys {
   static arrow::Result<JoinKeys> Make(const arrow::RecordBatch& batch,
                                       const std::vector<int>& keys, JoinKeyKind kind,
                                       arrow::MemoryPool* pool);
+  JoinKeys(JoinKeys&&) = default;  // not copied: it points into itself
+  JoinKeys& operator=(JoinKeys&&) = default;
 
   size_t num_rows() const { return num_rows_; }
   /// Equal for equal keys; of bytes, it is their hash. Not for missing keys.
@@ -45,14 +49,14 @@ class JoinKeys {
   bool is_missing(size_t row) const {
     return column_ != nullptr && column_->IsNull(static_cast<int64_t>(row));
   }
-  /// Memory it holds outside the pool.
-  int64_t num_bytes() const {
-    return static_cast<int64_t>(words_.capacity() * sizeof(uint64_t));
-  }
 
  private:
+  JoinKeys() = default;
+
   size_t num_rows_ = 0;
-  std::vector<uint64_t> words_;
+  const uint64_t* words_ = nullptr;       // those of one of the two that follow
+  ScratchVector<uint64_t> own_words_;     // of the pool
+  std::shared_ptr<arrow::Array> values_;  // whose numbers are as wide as words
   std::shared_ptr<arrow::LargeBinaryArray> bytes_;
   std::shared_ptr<arrow::Array> column_;  // that has missing values; nullptr if none is
 };

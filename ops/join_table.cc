@@ -2,22 +2,30 @@
 #include "ops/join_table.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace xshards::ops {
 
 namespace {
 
-// A table this small is in cache, and made sooner than threads meet.
-constexpr size_t kFewRows = size_t{1} << 16;
+// Rows that are sorted at once: what they are sorted to is in cache.
+constexpr size_t kRowsInChunk = size_t{1} << 16;
+// Of a part, so that its table is in cache; and not more parts than can be written to at
+// the same time.
+constexpr size_t kRowsInPart = size_t{1} << 16;
+constexpr int kMaxPartBits = 8;
+constexpr size_t kMaxParts = size_t{1} << kMaxPartBits;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
-constexpr size_t kSlotsAhead = 16;
+constexpr uint32_t kSlotsAhead = 16;
 // Rows looked for at once, so that what they need comes from memory meanwhile.
 constexpr size_t kRowsAhead = 128;
-// Rows of which those of one part are picked.
-constexpr uint32_t kRowsToPick = 1024;
+// More of them than that are not in the second cache.
+constexpr uint64_t kCachedNumbers = uint64_t{1} << 18;
+// To the second cache: as many as the first one can wait for are too few.
+constexpr int kToSecondCache = 2;
 
 uint64_t HashOf(uint64_t word) {
   word *= 0x9E3779B97F4A7C15;  // the golden ratio
@@ -34,31 +42,12 @@ JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
       keys_(std::move(keys)),
       kind_(kind),
       num_rows_(static_cast<uint32_t>(keys_.num_rows())),
-      num_parts_(keys_.num_rows() <= kFewRows ? 1 : kMaxParts),
+      num_chunks_((keys_.num_rows() + kRowsInChunk - 1) / kRowsInChunk),
+      pool_(pool),
       next_(ScratchAllocator<uint32_t>(pool)),
-      dense_(ScratchAllocator<uint32_t>(pool)) {
-  for (Part& part : parts_) {
-    part.slots = ScratchVector<Slot>(1, Slot{}, ScratchAllocator<Slot>(pool));
-  }
-  if (kind != JoinKeyKind::kNone) next_.assign(keys_.num_rows(), kNoRow);
-  if (kind == JoinKeyKind::kWord) ChooseDense();
-}
-
-void JoinTable::ChooseDense() {
-  auto least = std::numeric_limits<int64_t>::max();
-  auto greatest = std::numeric_limits<int64_t>::min();
-  for (uint32_t row = 0; row < num_rows_; ++row) {
-    if (keys_.is_missing(row)) continue;
-    const auto number = static_cast<int64_t>(keys_.word(row));
-    least = std::min(least, number);
-    greatest = std::max(greatest, number);
-  }
-  if (least > greatest) return;
-  least_ = static_cast<uint64_t>(least);
-  const uint64_t range = static_cast<uint64_t>(greatest) - least_;
-  // A slot takes as much as four of these, and there would be two of them a row.
-  if (range < uint64_t{8} * num_rows_) dense_.assign(range + 1, kNoRow);
-}
+      dense_(ScratchAllocator<uint32_t>(pool)),
+      sorted_words_(ScratchAllocator<uint64_t>(pool)),
+      sorted_rows_(ScratchAllocator<uint32_t>(pool)) {}
 
 arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
     std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
@@ -73,94 +62,233 @@ arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
       new JoinTable(std::move(rows), std::move(made), kind, pool));
 }
 
-void JoinTable::Fill(size_t number) {
-  if (kind_ == JoinKeyKind::kNone) return;
-  if (number == 0 && keys_.any_missing()) FillMissing();
-  if (!dense_.empty()) return FillDense(number);
-  std::vector<uint32_t> rows;
-  rows.reserve(num_rows_ / num_parts_ + num_rows_ / 16);
-  for (uint32_t row = 0; row < num_rows_; ++row) {
-    if (PartOf(HashOf(keys_.word(row))) == number && !keys_.is_missing(row)) {
-      rows.push_back(row);
-    }
+size_t JoinTable::StartStep() {
+  if (kind_ == JoinKeyKind::kNone || num_rows_ == 0) return 0;
+  switch (step_) {
+    case Step::kNone:
+      step_ = Step::kMeasure;
+      ranges_.resize(num_chunks_);
+      return num_chunks_;
+    case Step::kMeasure:
+      step_ = Step::kSort;
+      ChooseDense();
+      ChooseParts();
+      sorted_words_.resize(num_rows_);
+      if (dense_.empty()) sorted_rows_.resize(num_rows_);
+      ends_.resize(num_chunks_ * (parts_.size() + 1));
+      return num_chunks_;
+    case Step::kSort:
+      step_ = Step::kFill;
+      return parts_.size();
+    case Step::kFill:
+      step_ = Step::kDone;
+      ScratchVector<uint64_t>().swap(sorted_words_);
+      ScratchVector<uint32_t>().swap(sorted_rows_);
+      return 0;
+    case Step::kDone:
+      return 0;
   }
+  return 0;
+}
+
+void JoinTable::RunTask(size_t task) {
+  switch (step_) {
+    case Step::kMeasure:
+      return MeasureChunk(task);
+    case Step::kSort:
+      return SortChunk(task);
+    case Step::kFill:
+      if (task == 0 && keys_.any_missing()) FillMissing();
+      return dense_.empty() ? FillSlots(task) : FillDense(task);
+    default:
+      return;
+  }
+}
+
+std::pair<uint32_t, uint32_t> JoinTable::RowsOfChunk(size_t chunk) const {
+  const size_t begin = chunk * kRowsInChunk;
+  const size_t end = std::min<size_t>(begin + kRowsInChunk, num_rows_);
+  return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+}
+
+void JoinTable::MeasureChunk(size_t chunk) {
+  if (kind_ != JoinKeyKind::kWord) return;
+  Range range;
+  const auto [begin, end] = RowsOfChunk(chunk);
+  const bool any_missing = keys_.any_missing();
+  for (uint32_t row = begin; row < end; ++row) {
+    if (any_missing && keys_.is_missing(row)) continue;
+    const auto number = static_cast<int64_t>(keys_.word(row));
+    range.least = std::min(range.least, number);
+    range.greatest = std::max(range.greatest, number);
+  }
+  ranges_[chunk] = range;
+}
+
+void JoinTable::ChooseDense() {
+  Range whole;
+  for (const Range& range : ranges_) {
+    whole.least = std::min(whole.least, range.least);
+    whole.greatest = std::max(whole.greatest, range.greatest);
+  }
+  if (whole.least > whole.greatest) return;
+  least_ = static_cast<uint64_t>(whole.least);
+  const uint64_t range = static_cast<uint64_t>(whole.greatest) - least_;
+  // A slot takes as much as four of these, and there would be two of them a row.
+  if (range < uint64_t{8} * num_rows_) dense_.resize(range + 1);
+}
+
+void JoinTable::ChooseParts() {
+  const int bits = std::min(
+      static_cast<int>(std::bit_width((num_rows_ - 1) / kRowsInPart)), kMaxPartBits);
+  size_t num_parts = size_t{1} << bits;
+  shift_ = 32 - bits;
+  if (!dense_.empty()) {
+    // As many numbers to each part, but for the last.
+    shift_ = std::max(0, static_cast<int>(std::bit_width(dense_.size() - 1)) - bits);
+    num_parts = ((dense_.size() - 1) >> shift_) + 1;
+  }
+  parts_.resize(num_parts);
+}
+
+void JoinTable::SortChunk(size_t chunk) {
+  if (dense_.empty()) {
+    SortRows(
+        chunk, [this](uint64_t word) { return PartOfHash(HashOf(word)); },
+        [this](uint32_t place, uint64_t word, uint32_t row) {
+          sorted_words_[place] = word;
+          sorted_rows_[place] = row;
+        });
+  } else {
+    // The place within a part is less than 2^32: two in one word are written at once.
+    const uint64_t mask = (uint64_t{1} << shift_) - 1;
+    SortRows(
+        chunk, [this](uint64_t word) { return (word - least_) >> shift_; },
+        [this, mask](uint32_t place, uint64_t word, uint32_t row) {
+          sorted_words_[place] = ((word - least_) & mask) << 32 | row;
+        });
+  }
+}
+
+template <typename PartOf, typename Put>
+void JoinTable::SortRows(size_t chunk, PartOf&& part_of, Put&& put) {
+  const size_t num_parts = parts_.size();
+  const bool any_missing = keys_.any_missing();
+  const auto part_of_row = [&](uint32_t row) -> size_t {
+    return any_missing && keys_.is_missing(row) ? num_parts : part_of(keys_.word(row));
+  };
+  const auto [begin, end] = RowsOfChunk(chunk);
+  // First how many rows there are of each part, then where the next one goes.
+  std::array<uint32_t, kMaxParts + 1> places{};
+  for (uint32_t row = begin; row < end; ++row) ++places[part_of_row(row)];
+  std::exclusive_scan(places.begin(), places.end(), places.begin(), begin);
+  for (uint32_t row = begin; row < end; ++row) {
+    put(places[part_of_row(row)]++, keys_.word(row), row);
+  }
+  std::copy_n(places.begin(), num_parts + 1, ends_.data() + chunk * (num_parts + 1));
+}
+
+std::pair<uint32_t, uint32_t> JoinTable::Sorted(size_t chunk, size_t part) const {
+  const size_t at = chunk * (parts_.size() + 1) + part;
+  return {part == 0 ? RowsOfChunk(chunk).first : ends_[at - 1], ends_[at]};
+}
+
+void JoinTable::FillSlots(size_t number) {
   Part& part = parts_[number];
-  part.slots.assign(std::bit_ceil(std::max<size_t>(1, 2 * rows.size())), Slot{});
+  size_t num_rows = 0;
+  for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
+    const auto [begin, end] = Sorted(chunk, number);
+    num_rows += end - begin;
+  }
+  part.slots = ScratchVector<Slot>(std::bit_ceil(std::max<size_t>(1, 2 * num_rows)),
+                                   Slot{}, ScratchAllocator<Slot>(pool_));
   part.mask = part.slots.size() - 1;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const uint32_t ahead = rows[std::min(i + kSlotsAhead, rows.size() - 1)];
-    __builtin_prefetch(&part.slots[HashOf(keys_.word(ahead)) & part.mask], 1);
-    const uint32_t row = rows[i];
-    const uint64_t word = keys_.word(row);
-    uint64_t at = HashOf(word) & part.mask;
-    while (part.slots[at].first != kNoRow &&
-           (part.slots[at].word != word || !AreEqual(keys_, row, part.slots[at].first))) {
-      at = (at + 1) & part.mask;
-    }
-    Slot& slot = part.slots[at];
-    if (slot.first == kNoRow) {
-      slot = {word, row, row};
-    } else {
-      next_[slot.last] = row;
-      slot.last = row;
-      part.has_repeats = true;
+  for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
+    const auto [begin, end] = Sorted(chunk, number);
+    for (uint32_t i = begin; i < end; ++i) {
+      const uint64_t ahead = sorted_words_[std::min(i + kSlotsAhead, end - 1)];
+      __builtin_prefetch(&part.slots[HashOf(ahead) & part.mask], 1);
+      const uint64_t word = sorted_words_[i];
+      const uint32_t row = sorted_rows_[i];
+      uint64_t at = HashOf(word) & part.mask;
+      while (
+          part.slots[at].first != kNoRow &&
+          (part.slots[at].word != word || !AreEqual(keys_, row, part.slots[at].first))) {
+        at = (at + 1) & part.mask;
+      }
+      Slot& slot = part.slots[at];
+      if (slot.first == kNoRow) {
+        slot = {word, row, row};
+      } else {
+        if (!part.has_repeats) ExpectRepeats();
+        part.has_repeats = true;
+        next_[slot.last] = row;
+        slot.last = row;
+      }
     }
   }
 }
 
 void JoinTable::FillDense(size_t number) {
-  const uint64_t span = dense_.size() / num_parts_ + 1;
-  const uint64_t begin = number * span;
-  // Some rows at a time, of which those of this part are picked first: a branch on what
-  // is as good as random would be guessed wrong, and the places of those that are picked
-  // come from memory together.
-  std::array<uint32_t, kRowsToPick> picked;
+  const uint64_t first = uint64_t{number} << shift_;
+  uint32_t* const places = dense_.data() + first;
+  std::fill_n(places, std::min(uint64_t{1} << shift_, dense_.size() - first), kNoRow);
+  bool has_repeats = false;
   // Backwards, so that the rows of a key end up in ascending order.
-  for (uint32_t end = num_rows_; end > 0;) {
-    const uint32_t first = end - std::min<uint32_t>(end, kRowsToPick);
-    size_t count = 0;
-    for (uint32_t row = end; row-- > first;) {
-      picked[count] = row;
-      count += static_cast<size_t>(keys_.word(row) - least_ - begin < span);
+  for (size_t chunk = num_chunks_; chunk-- > 0;) {
+    const auto [begin, end] = Sorted(chunk, number);
+    for (uint32_t i = end; i-- > begin;) {
+      const auto row = static_cast<uint32_t>(sorted_words_[i]);
+      uint32_t& place = places[sorted_words_[i] >> 32];
+      if (!has_repeats && place != kNoRow) {
+        ExpectRepeats();
+        has_repeats = true;
+      }
+      // Not only where a row repeats: that would be a branch as good as random.
+      if (has_repeats) next_[row] = place;
+      place = row;
     }
-    for (size_t i = 0; i < count; ++i) {
-      // Of a missing key the word is any: it may lie beyond the end.
-      const uint64_t at = keys_.word(picked[i]) - least_;
-      if (at < dense_.size()) __builtin_prefetch(&dense_[at], 1);
-    }
-    for (size_t i = 0; i < count; ++i) {
-      const uint32_t row = picked[i];
-      if (keys_.is_missing(row)) continue;
-      const uint64_t at = keys_.word(row) - least_;
-      if (dense_[at] != kNoRow) parts_[number].has_repeats = true;
-      next_[row] = dense_[at];
-      dense_[at] = row;
-    }
-    end = first;
   }
+  parts_[number].has_repeats = has_repeats;
 }
 
 void JoinTable::FillMissing() {
   uint32_t last = kNoRow;
-  for (uint32_t row = 0; row < num_rows_; ++row) {
-    if (!keys_.is_missing(row)) continue;
-    repeats_missing_ = last != kNoRow;
-    (last == kNoRow ? first_missing_ : next_[last]) = row;
-    last = row;
+  for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
+    const auto [begin, end] = Sorted(chunk, parts_.size());
+    for (uint32_t i = begin; i < end; ++i) {
+      const uint32_t row =
+          dense_.empty() ? sorted_rows_[i] : static_cast<uint32_t>(sorted_words_[i]);
+      if (last == kNoRow) {
+        first_missing_ = row;
+      } else {
+        if (!repeats_missing_) ExpectRepeats();
+        repeats_missing_ = true;
+        next_[last] = row;
+      }
+      last = row;
+    }
   }
 }
 
+void JoinTable::ExpectRepeats() {
+  std::call_once(expects_repeats_, [this] { next_.assign(num_rows_, kNoRow); });
+}
+
 void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
-  first->assign(keys.num_rows(), num_rows_ == 0 ? kNoRow : 0);
-  if (num_rows_ == 0 || kind_ == JoinKeyKind::kNone) return;
+  first->resize(keys.num_rows());
+  if (num_rows_ == 0 || kind_ == JoinKeyKind::kNone) {
+    std::fill(first->begin(), first->end(), num_rows_ == 0 ? kNoRow : 0);
+    return;
+  }
   if (!dense_.empty()) return FindDense(keys, first);
   std::array<uint64_t, kRowsAhead> hashes;
   for (size_t begin = 0; begin < keys.num_rows(); begin += kRowsAhead) {
     const size_t count = std::min(kRowsAhead, keys.num_rows() - begin);
     for (size_t i = 0; i < count; ++i) {
       hashes[i] = HashOf(keys.word(begin + i));
-      const Part& part = parts_[PartOf(hashes[i])];
-      __builtin_prefetch(&part.slots[hashes[i] & part.mask]);
+      const Part& part = parts_[PartOfHash(hashes[i])];
+      __builtin_prefetch(&part.slots[hashes[i] & part.mask], 0, kToSecondCache);
     }
     for (size_t i = 0; i < count; ++i) {
       const size_t row = begin + i;
@@ -168,7 +296,7 @@ void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
         (*first)[row] = first_missing_;
         continue;
       }
-      const Part& part = parts_[PartOf(hashes[i])];
+      const Part& part = parts_[PartOfHash(hashes[i])];
       uint64_t at = hashes[i] & part.mask;
       while (part.slots[at].first != kNoRow &&
              (part.slots[at].word != keys.word(row) ||
@@ -182,13 +310,21 @@ void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
 
 void JoinTable::FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const {
   const uint64_t size = dense_.size();
-  for (size_t row = 0; row < keys.num_rows(); ++row) {
+  const size_t num_rows = keys.num_rows();
+  const auto find = [&](size_t row) {
     const uint64_t at = keys.word(row) - least_;
     // No branch on what is found: as good as random, it would be guessed wrong.
     const uint32_t found = dense_[at < size ? at : 0];
     (*first)[row] = at < size ? found : kNoRow;
+  };
+  size_t row = 0;
+  for (; size > kCachedNumbers && row + kRowsAhead < num_rows; ++row) {
+    const uint64_t ahead = keys.word(row + kRowsAhead) - least_;
+    __builtin_prefetch(&dense_[ahead < size ? ahead : 0], 0, kToSecondCache);
+    find(row);
   }
-  for (size_t row = 0; keys.any_missing() && row < keys.num_rows(); ++row) {
+  for (; row < num_rows; ++row) find(row);
+  for (row = 0; keys.any_missing() && row < num_rows; ++row) {
     if (keys.is_missing(row)) (*first)[row] = first_missing_;
   }
 }
@@ -198,7 +334,5 @@ bool JoinTable::has_repeats() const {
   const auto repeats = [](const Part& part) { return part.has_repeats; };
   return repeats_missing_ || std::any_of(parts_.begin(), parts_.end(), repeats);
 }
-
-int64_t JoinTable::num_bytes() const { return keys_.num_bytes(); }
 
 }  // namespace xshards::ops

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include <arrow/record_batch.h>
@@ -15,8 +16,11 @@
 
 namespace xshards::ops {
 
-/// The rows of the side of a join that is held, found by key. Made in parts that threads
-/// can share; once all parts are made it never changes.
+/// The rows of the side of a join that is held, found by key. Made in steps of tasks that
+/// threads can share; once it is made it never changes.
+///
+/// Rows are sorted into parts, by number if numbers lie close together, else by hash:
+/// the table of a part is filled while it is in cache.
 class JoinTable {
  public:
   static constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
@@ -26,10 +30,12 @@ class JoinTable {
       std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
       JoinKeyKind kind, arrow::MemoryPool* pool);
 
-  /// Each part must be filled once, before rows are looked for; on any thread.
-  size_t num_parts() const { return num_parts_; }
-  void Fill(size_t part);
+  /// Begin the next step, once all tasks of the one before are done. Gives the number of
+  /// its tasks, which can be run at the same time; 0 if the table is made.
+  size_t StartStep();
+  void RunTask(size_t task);
 
+  size_t num_parts() const { return parts_.size(); }
   const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
 
   /// The first row that each row of the other side matches, or kNoRow.
@@ -37,20 +43,16 @@ class JoinTable {
   /// The row that matches after this one, or kNoRow; in ascending order.
   uint32_t Next(uint32_t row) const {
     if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
-    return next_[row];
+    return next_.empty() ? kNoRow : next_[row];
   }
 
   /// True if a row may match more than one.
   bool has_repeats() const;
 
   JoinKeyKind kind() const { return kind_; }
-  /// Memory it holds outside the pool.
-  int64_t num_bytes() const;
 
  private:
-  static constexpr int kPartBits = 3;
-  static constexpr size_t kMaxParts = size_t{1} << kPartBits;
-
+  enum class Step : uint8_t { kNone, kMeasure, kSort, kFill, kDone };
   /// A key: its word, and its first and last row.
   struct Slot {
     uint64_t word = 0;
@@ -59,21 +61,35 @@ class JoinTable {
   };
   /// Open addressing; a power of two, at most half full.
   struct Part {
-    ScratchVector<Slot> slots = ScratchVector<Slot>(1, Slot{});
+    ScratchVector<Slot> slots;
     uint64_t mask = 0;
     bool has_repeats = false;
+  };
+  struct Range {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    int64_t greatest = std::numeric_limits<int64_t>::min();
   };
 
   JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind,
             arrow::MemoryPool* pool);
-  size_t PartOf(uint64_t hash) const {
-    return num_parts_ == 1 ? 0 : hash >> (64 - kPartBits);
-  }
+  std::pair<uint32_t, uint32_t> RowsOfChunk(size_t chunk) const;
+  void MeasureChunk(size_t chunk);
   /// See whether the words are numbers that lie close together.
   void ChooseDense();
+  void ChooseParts();
+  void SortChunk(size_t chunk);
+  template <typename PartOf, typename Put>
+  void SortRows(size_t chunk, PartOf&& part_of, Put&& put);
+  /// Where among the sorted the rows of a chunk lie that are of a part; those whose key
+  /// is missing are the last of all parts.
+  std::pair<uint32_t, uint32_t> Sorted(size_t chunk, size_t part) const;
   void FillMissing();
+  void FillSlots(size_t number);
   void FillDense(size_t number);
+  /// Make room for rows of one key; called before the first such row is noted.
+  void ExpectRepeats();
   void FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const;
+  size_t PartOfHash(uint64_t hash) const { return hash >> 32 >> shift_; }
   bool AreEqual(const JoinKeys& keys, size_t row, uint32_t own) const {
     return !keys.has_bytes() || keys.bytes(row) == keys_.bytes(own);
   }
@@ -82,15 +98,25 @@ class JoinTable {
   const JoinKeys keys_;
   const JoinKeyKind kind_;
   const uint32_t num_rows_;
-  const size_t num_parts_;
-  std::array<Part, kMaxParts> parts_;
-  ScratchVector<uint32_t> next_;  // row of the same key
+  const size_t num_chunks_;
+  arrow::MemoryPool* const pool_;
+  std::vector<Part> parts_;
+  int shift_ = 0;  // what of a number, or of the upper half of a hash, is not the part
+  std::once_flag expects_repeats_;
+  ScratchVector<uint32_t> next_;  // row of the same key; empty if no key repeats
   uint32_t first_missing_ = kNoRow;
   bool repeats_missing_ = false;
   // The first row of each number from `least_` on, in place of slots; empty if the
   // numbers do not lie close together.
   ScratchVector<uint32_t> dense_;
   uint64_t least_ = 0;
+
+  // While the table is made.
+  Step step_ = Step::kNone;
+  std::vector<Range> ranges_;             // of the chunks
+  ScratchVector<uint64_t> sorted_words_;  // of a dense table, with the row below
+  ScratchVector<uint32_t> sorted_rows_;   // of slots
+  std::vector<uint32_t> ends_;            // of the parts of each chunk in them
 };
 
 }  // namespace xshards::ops

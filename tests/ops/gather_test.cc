@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gather.h"
 
+#include <numeric>
+
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
@@ -20,6 +22,43 @@ TEST_F(GatherTest, NegativeRowsGiveNulls) {
   const auto rows = Get(RowsOrNull({1, -1, 0}, context_.pool));
   ExpectArray(Get(Gather(Json(arrow::int64(), "[7, 8]"), rows, context_.pool)),
               Json(arrow::int64(), "[8, null, 7]"));
+}
+
+TEST_F(GatherTest, TakesValuesOfEachWidth) {
+  for (const auto& type : {arrow::int8(), arrow::uint16(), arrow::float32(),
+                           arrow::int64(), arrow::timestamp(arrow::TimeUnit::NANO),
+                           arrow::decimal128(9, 0), arrow::boolean()}) {
+    const bool is_bool = type->id() == arrow::Type::BOOL;
+    const bool is_decimal = type->id() == arrow::Type::DECIMAL128;
+    const char* const json = is_bool      ? "[false, true, null, true, false]"
+                             : is_decimal ? R"(["1", "2", null, "4", "5"])"
+                                          : "[1, 2, null, 4, 5]";
+    // A slice, whose rows do not start at the first byte or bit.
+    const auto values = Json(type, json)->Slice(1);
+    const auto expected = Json(type, is_bool      ? "[false, null, true, true]"
+                                     : is_decimal ? R"(["5", null, "4", "4"])"
+                                                  : "[5, null, 4, 4]");
+    for (const auto& row_type : {arrow::int64(), arrow::uint32(), arrow::int32()}) {
+      const auto rows = Json(row_type, "[0, 3, 1, 2, 2]")->Slice(1);
+      ExpectArray(Get(Gather(values, rows, context_.pool)), expected);
+    }
+  }
+}
+
+TEST_F(GatherTest, TakesFromMoreThanIsInCache) {
+  constexpr int64_t kNumValues = 400'000;
+  std::vector<int64_t> values(kNumValues);
+  std::iota(values.begin(), values.end(), -5);
+  const auto array = Column(values);
+  for (size_t count : {0, 1, 63, 64, 65, 1000}) {
+    std::vector<uint32_t> rows;
+    std::vector<int64_t> expected;
+    for (size_t i = 0; i < count; ++i) {
+      rows.push_back(static_cast<uint32_t>((i + 1) * 399'989 % kNumValues));
+      expected.push_back(int64_t{rows.back()} - 5);
+    }
+    ExpectArray(Get(Gather(array, Column(rows), context_.pool)), Column(expected));
+  }
 }
 
 TEST_F(GatherTest, TakesWholeRowsAndNone) {

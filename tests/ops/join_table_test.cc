@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/join_table.h"
 
+#include <limits>
+#include <map>
+#include <optional>
+#include <random>
+
 #include "ops/join_keys.h"
 #include "tests/ops/operator_fixture.h"
 
@@ -16,8 +21,10 @@ class JoinTableTest : public OperatorTest {
                          const std::shared_ptr<arrow::RecordBatch>& asked) {
     const auto kind = ChooseJoinKeyKind(*held->schema(), {0}, *asked->schema(), {0});
     const auto table = Get(JoinTable::Make(held, {0}, kind, context_.pool));
+    while (const size_t num_tasks = table->StartStep()) {
+      for (size_t task = num_tasks; task-- > 0;) table->RunTask(task);
+    }
     num_parts_ = table->num_parts();
-    for (size_t part = 0; part < num_parts_; ++part) table->Fill(part);
     has_repeats_ = table->has_repeats();
     const auto keys = Get(JoinKeys::Make(*asked, {0}, kind, context_.pool));
     std::vector<uint32_t> first;
@@ -28,6 +35,23 @@ class JoinTableTest : public OperatorTest {
       for (; at != JoinTable::kNoRow; at = table->Next(at)) found.back().push_back(at);
     }
     return found;
+  }
+
+  /// What Find() gives, by trying all pairs through a map; missing keys are equal.
+  static std::vector<Rows> Expect(const arrow::Array& held, const arrow::Array& asked) {
+    const auto key_of = [](const arrow::Array& array, int64_t row) {
+      const auto& numbers = static_cast<const arrow::Int64Array&>(array);
+      return numbers.IsNull(row) ? std::optional<int64_t>() : numbers.Value(row);
+    };
+    std::map<std::optional<int64_t>, Rows> rows;
+    for (int64_t i = 0; i < held.length(); ++i) {
+      rows[key_of(held, i)].push_back(static_cast<uint32_t>(i));
+    }
+    std::vector<Rows> expected;
+    for (int64_t i = 0; i < asked.length(); ++i) {
+      expected.push_back(rows[key_of(asked, i)]);
+    }
+    return expected;
   }
 
   size_t num_parts_ = 0;
@@ -71,6 +95,72 @@ TEST_F(JoinTableTest, IsMadeInPartsIfItIsLarge) {
       (std::vector<Rows>{
           {0, 70'000, 140'000}, {}, {12, 70'012, 140'012}, {}, {128, 70'128, 140'128}}));
   EXPECT_GT(num_parts_, 1);
+}
+
+TEST_F(JoinTableTest, FindsTheSameInManyPartsAsAMapDoes) {
+  constexpr size_t kNumRows = 300'000;
+  std::mt19937 random(7);
+  // Numbers that lie close together, and those that do not; with many repeats and few.
+  for (int64_t factor : {1, 1'000'003}) {
+    for (int64_t range : {50'000, 1'000'000}) {
+      std::uniform_int_distribution<int64_t> draw(-range, range);
+      std::vector<int64_t> numbers;
+      std::vector<bool> valid;
+      for (size_t i = 0; i < kNumRows; ++i) {
+        numbers.push_back(draw(random) * factor);
+        valid.push_back(i % 1000 != 17);
+      }
+      const auto held = Column(numbers, valid);
+      std::vector<int64_t> asked_numbers = {std::numeric_limits<int64_t>::min(),
+                                            std::numeric_limits<int64_t>::max(),
+                                            -range * factor - 1, range * factor + 1, 0};
+      for (int64_t i = -range - 300; i < range + 300; i += 7) {
+        asked_numbers.push_back(i * factor);
+      }
+      std::vector<bool> asked_valid(asked_numbers.size(), true);
+      asked_valid[4] = false;
+      const auto asked = Column(asked_numbers, asked_valid);
+      EXPECT_EQ(Find(Batch({{"n", held}}), Batch({{"n", asked}})), Expect(*held, *asked))
+          << factor << " " << range;
+      EXPECT_GT(num_parts_, 1);
+      EXPECT_TRUE(has_repeats_);
+    }
+  }
+}
+
+TEST_F(JoinTableTest, FindsNumbersIfPartsHoldNone) {
+  // At both ends of a range, so that the parts in between have no rows.
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < 100'000; ++i) {
+    numbers.push_back(i % 2 == 0 ? -400'000 + i : 300'000 - i);
+  }
+  const auto held = Column(numbers);
+  const auto asked = Column(std::vector<int64_t>{-400'000, -400'001, 0, 299'999, 300'000,
+                                                 200'001, -300'002, -300'000});
+  EXPECT_EQ(Find(Batch({{"n", held}}), Batch({{"n", asked}})), Expect(*held, *asked));
+  EXPECT_GT(num_parts_, 1);
+  EXPECT_FALSE(has_repeats_);
+}
+
+TEST_F(JoinTableTest, FindsTheOnlyKeyThatRepeats) {
+  for (int64_t factor : {1, 1'000'003}) {
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < 200'000; ++i) {
+      numbers.push_back(i * 7919 % 200'000 * factor);
+    }
+    numbers.push_back(numbers[0]);
+    const auto held = Column(numbers);
+    const auto found = Find(Batch({{"n", held}}), Batch({{"n", held}}));
+    EXPECT_EQ(found, Expect(*held, *held)) << factor;
+    EXPECT_EQ(found[0], (Rows{0, 200'000}));
+    EXPECT_TRUE(has_repeats_);
+  }
+}
+
+TEST_F(JoinTableTest, FindsMissingKeysIfThereAreNoOthers) {
+  const auto held = Batch({{"n", arrow::int64(), "[null, null]"}});
+  const auto asked = Batch({{"n", arrow::int64(), "[1, null]"}});
+  EXPECT_EQ(Find(held, asked), (std::vector<Rows>{{}, {0, 1}}));
 }
 
 TEST_F(JoinTableTest, FindsNumbersThatLieCloseAndThoseThatLieApart) {
