@@ -18,8 +18,8 @@ void ForEachPlace(const arrow::DictionaryArray& column, Visit&& visit) {
   const auto end = static_cast<size_t>(column.dictionary()->length());
   if (indices.type_id() != arrow::Type::INT32) {
     for (int64_t row = 0; row < column.length(); ++row) {
-      visit(row, column.IsNull(row) ? end
-                                    : static_cast<size_t>(column.GetValueIndex(row)));
+      visit(row,
+            column.IsNull(row) ? end : static_cast<size_t>(column.GetValueIndex(row)));
     }
     return;
   }

@@ -17,8 +17,8 @@ namespace {
 
 class DictionaryChunk : public IoTest {
  protected:
-  /// 1000 rows in row groups of 300: `few` of seven texts, every fifth missing, and `many`
-  /// that all differ.
+  /// 1000 rows in row groups of 300: `few` of seven texts, every fifth missing, and
+  /// `many` that all differ.
   std::string WriteTexts(const std::string& name, bool use_dictionary = true,
                          int64_t dictionary_limit = 1 << 20) {
     arrow::LargeStringBuilder few;
@@ -28,10 +28,10 @@ class DictionaryChunk : public IoTest {
       EXPECT_TRUE((row % 5 == 0 ? few.AppendNull() : few.Append(text)).ok());
       EXPECT_TRUE(many.Append("text " + std::to_string(row)).ok());
     }
-    const auto table = arrow::Table::Make(
-        arrow::schema({arrow::field("few", arrow::large_utf8()),
-                       arrow::field("many", arrow::large_utf8())}),
-        {few.Finish().ValueOrDie(), many.Finish().ValueOrDie()});
+    const auto table =
+        arrow::Table::Make(arrow::schema({arrow::field("few", arrow::large_utf8()),
+                                          arrow::field("many", arrow::large_utf8())}),
+                           {few.Finish().ValueOrDie(), many.Finish().ValueOrDie()});
     parquet::WriterProperties::Builder properties;
     properties.dictionary_pagesize_limit(dictionary_limit)->data_pagesize(256);
     if (!use_dictionary) properties.disable_dictionary();

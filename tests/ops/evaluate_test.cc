@@ -37,19 +37,19 @@ class Evaluate : public OperatorTest {
       Batch({{"t", Encode("[0, 2, null, 0, 1, 2, null, 0]", R"(["b", "a", "é"])")},
              {"u", Encode("[1, 1, 1, 0, 0, null, 0, 0]", R"(["b", "x"])")},
              {"n", Json(arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]")}});
-  const std::shared_ptr<arrow::RecordBatch> plain_ = Batch(
-      {{"t", arrow::large_utf8(), R"(["b", "é", null, "b", "a", "é", null, "b"])"},
-       {"u", arrow::large_utf8(), R"(["x", "x", "x", "b", "b", null, "b", "b"])"},
-       {"n", arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]"}});
+  const std::shared_ptr<arrow::RecordBatch> plain_ =
+      Batch({{"t", arrow::large_utf8(), R"(["b", "é", null, "b", "a", "é", null, "b"])"},
+             {"u", arrow::large_utf8(), R"(["x", "x", "x", "b", "b", null, "b", "b"])"},
+             {"n", arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]"}});
 };
 
 TEST_F(Evaluate, GivesTheSameForEncodedColumns) {
   const auto upper = Expression::Call("utf8_upper", {col("t")});
   for (const auto& expression :
        {col("t") == lit("b"), col("t") != lit("b"), col("t").IsNull(), !col("t").IsNull(),
-        upper, upper == lit("É"), col("t").IsIn(Json(arrow::large_utf8(), R"(["a", "é"])")),
-        col("t") == col("u"), col("t") == lit("b") && col("n") > lit(2),
-        col("n") + lit(1)}) {
+        upper, upper == lit("É"),
+        col("t").IsIn(Json(arrow::large_utf8(), R"(["a", "é"])")), col("t") == col("u"),
+        col("t") == lit("b") && col("n") > lit(2), col("n") + lit(1)}) {
     SCOPED_TRACE(expression.ToString());
     ExpectSame(expression, encoded_, plain_);
     for (int64_t begin : {1, 3, 8}) {
@@ -67,7 +67,8 @@ TEST_F(Evaluate, DoesNotMindValuesThatNoRowHas) {
 TEST_F(Evaluate, SaysWhatAValueThatARowHasFailsOn) {
   const auto encoded = Batch({{"t", Encode("[0, 1, 0, 1, 0, 0]", R"(["1", "x"])")}});
   arrow::compute::ExecContext exec;
-  auto bound = Get(RowExpression::Make(col("t").Cast(arrow::int64()), *encoded->schema()));
+  auto bound =
+      Get(RowExpression::Make(col("t").Cast(arrow::int64()), *encoded->schema()));
   const auto status = bound.Evaluate(*encoded, &exec).status();
   EXPECT_NE(status.message().find("'x'"), std::string::npos) << status;
 }

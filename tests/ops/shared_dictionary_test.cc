@@ -16,7 +16,8 @@ std::shared_ptr<arrow::Array> Encode(const std::string& places,
       Json(arrow::int32(), places), Json(arrow::large_utf8(), values)));
 }
 
-void ExpectValues(const std::shared_ptr<arrow::ArrayData>& data, const std::string& json) {
+void ExpectValues(const std::shared_ptr<arrow::ArrayData>& data,
+                  const std::string& json) {
   const auto array = arrow::MakeArray(data);
   Check(array->ValidateFull());
   const auto values = Get(DecodeValues(static_cast<const arrow::DictionaryArray&>(*array),

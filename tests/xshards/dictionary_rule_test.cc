@@ -42,7 +42,8 @@ TEST_F(KeepDictionariesRule, BelowWhatMovesGroupsOrKeepsRows) {
   EXPECT_TRUE(KeepsThem(shards.PartitionBy({"key"}, 3)));
   EXPECT_TRUE(KeepsThem(shards.GroupBy({"key"}, {{"sum", "value", "total"}})));
   EXPECT_TRUE(KeepsThem(shards.Sort({{"id", true}})));
-  EXPECT_TRUE(KeepsThem(shards.Join(Shards(), {.left_keys = {"id"}, .right_keys = {"id"}})));
+  EXPECT_TRUE(
+      KeepsThem(shards.Join(Shards(), {.left_keys = {"id"}, .right_keys = {"id"}})));
   EXPECT_TRUE(KeepsThem(shards.Distinct()));
   EXPECT_TRUE(KeepsThem(shards.Filter(col("key") == lit("k1")).Cache()));
   EXPECT_TRUE(KeepsThem(

@@ -14,8 +14,9 @@ namespace {
 
 using testing::Array;
 
-std::shared_ptr<arrow::DictionaryArray> Encoded(const std::shared_ptr<arrow::Array>& places,
-                                                const std::shared_ptr<arrow::Array>& values) {
+std::shared_ptr<arrow::DictionaryArray> Encoded(
+    const std::shared_ptr<arrow::Array>& places,
+    const std::shared_ptr<arrow::Array>& values) {
   auto made = arrow::DictionaryArray::FromArrays(
       arrow::dictionary(places->type(), values->type()), places, values);
   return std::static_pointer_cast<arrow::DictionaryArray>(made.ValueOrDie());
@@ -51,10 +52,12 @@ TEST(EncodedColumns, DecodesMissingRowsAndSlices) {
   const auto values = Array(arrow::large_utf8(), kTexts)->Slice(1);
   const auto column =
       Encoded(Array(arrow::int32(), "[0, null, 3, null, 1, 0, null]"), values);
-  const auto expected = Array(arrow::large_utf8(),
-                              R"(["a", null, "é日本", null, "sixteen bytes xx", "a", null])");
+  const auto expected =
+      Array(arrow::large_utf8(),
+            R"(["a", null, "é日本", null, "sixteen bytes xx", "a", null])");
   for (int64_t begin = 0; begin < 7; ++begin) {
-    const auto slice = std::static_pointer_cast<arrow::DictionaryArray>(column->Slice(begin));
+    const auto slice =
+        std::static_pointer_cast<arrow::DictionaryArray>(column->Slice(begin));
     ExpectEqual(Decoded(*slice), expected->Slice(begin));
   }
 }
@@ -103,9 +106,10 @@ TEST(EncodedColumns, ShowsValuesButKeepsWhatPeopleAskedFor) {
 TEST(EncodedColumns, DecodesABatchOrPassesItOn) {
   const auto column = Encoded(Array(arrow::int32(), "[1, 0]"),
                               Array(arrow::large_utf8(), R"(["x", "y"])"));
-  const auto batch = arrow::RecordBatch::Make(
-      arrow::schema({arrow::field("a", column->type()), arrow::field("b", arrow::int64())}),
-      2, {column, Array(arrow::int64(), "[1, 2]")});
+  const auto batch =
+      arrow::RecordBatch::Make(arrow::schema({arrow::field("a", column->type()),
+                                              arrow::field("b", arrow::int64())}),
+                               2, {column, Array(arrow::int64(), "[1, 2]")});
   ASSERT_OK_AND_ASSIGN(const auto decoded,
                        DecodeColumns(batch, arrow::default_memory_pool()));
   EXPECT_OK(decoded->ValidateFull());
