@@ -33,7 +33,9 @@ class DictionaryChunk : public IoTest {
                                           arrow::field("many", arrow::large_utf8())}),
                            {few.Finish().ValueOrDie(), many.Finish().ValueOrDie()});
     parquet::WriterProperties::Builder properties;
-    properties.dictionary_pagesize_limit(dictionary_limit)->data_pagesize(256);
+    properties.dictionary_pagesize_limit(dictionary_limit)
+        ->data_pagesize(256)
+        ->write_batch_size(16);
     if (!use_dictionary) properties.disable_dictionary();
     const auto path = directory_.File(name);
     auto file = arrow::io::FileOutputStream::Open(path).ValueOrDie();
