@@ -279,7 +279,8 @@ def _read_csv(
         options["times"] = first
     shards = with_dtypes(read(), wanted)
     if given["index_col"] is None:
-        return shards
+        # Only a row tells that there are more fields than names.
+        return shards._without_index() if nrows == 0 else shards
     if shards._hidden():
         return by_pandas()
     return with_index(shards, given["index_col"], header=header)

@@ -248,6 +248,8 @@ def test_slices_of_arrow_tables_are_passed_on(shared, frame):
 
 def test_rows_of_a_cached_scan_lie_side_by_side(frame, tmp_path):
     frame = frame.drop(columns="f")  # with nulls, which floats of pandas have not
+    # Of few texts the engine keeps dictionaries, see below.
+    frame["s"] = (frame["s"] + " " + frame.index.astype("str")).astype("str")
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=10_000)
     shards = xs.read_parquet(tmp_path, num_partitions=2).cache()
     out = run(shards.transform_shard(lambda df: df))
@@ -255,6 +257,18 @@ def test_rows_of_a_cached_scan_lie_side_by_side(frame, tmp_path):
     assert_same(out.to_pandas(), frame)
     run(shards.transform_shard(lambda df: df.assign(new=df["i"] + 1)))
     assert 8 * ROWS <= written() < 9 * ROWS
+
+
+def test_of_a_cached_scan_text_of_few_values_is_written_out(frame, tmp_path):
+    frame = frame.drop(columns="f")
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=10_000)
+    shards = xs.read_parquet(tmp_path, num_partitions=2).cache()
+    out = run(shards.transform_shard(lambda df: df))
+    text = pa.array(frame["s"], pa.large_string()).nbytes
+    assert text <= written() < 1.1 * text
+    assert_same(out.to_pandas(), frame)
+    run(shards.transform_shard(lambda df: df.drop(columns="s")))
+    assert written() == 0
 
 
 def test_one_new_column_is_all_that_is_written(shared, frame):
