@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <arrow/array/array_dict.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/table.h>
 #include <pybind11/stl.h>
 
@@ -36,6 +38,41 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Join(
   return joined;
 }
 
+/// Join batches, with values in place of encoded columns. The others are joined by
+/// themselves, so that no copy is made of those that lie side by side.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinDecoded(
+    const arrow::RecordBatchVector& batches, OperatorContext& context) {
+  const auto& schema = batches.front()->schema();
+  std::vector<int> encoded;
+  std::vector<int> others;
+  for (int i = 0; i < schema->num_fields(); ++i) {
+    (IsEncoded(*schema->field(i)) ? encoded : others).push_back(i);
+  }
+  if (encoded.empty()) return Join(batches, context);
+  arrow::ArrayVector columns(static_cast<size_t>(schema->num_fields()));
+  if (!others.empty()) {
+    arrow::RecordBatchVector parts;
+    for (const auto& batch : batches) {
+      ARROW_ASSIGN_OR_RAISE(auto part, batch->SelectColumns(others));
+      parts.push_back(std::move(part));
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto joined, Join(parts, context));
+    for (size_t i = 0; i < others.size(); ++i) {
+      columns[static_cast<size_t>(others[i])] = joined->column(static_cast<int>(i));
+    }
+  }
+  for (int i : encoded) {
+    arrow::ArrayVector pieces;
+    for (const auto& batch : batches) pieces.push_back(batch->column(i));
+    ARROW_ASSIGN_OR_RAISE(const auto joined, arrow::Concatenate(pieces, context.pool));
+    ARROW_ASSIGN_OR_RAISE(
+        columns[static_cast<size_t>(i)],
+        DecodeValues(static_cast<const arrow::DictionaryArray&>(*joined), context.pool));
+  }
+  const int64_t num_rows = columns.front()->length();
+  return arrow::RecordBatch::Make(DecodedSchema(schema), num_rows, std::move(columns));
+}
+
 /// A partition's batches as payloads: Table batches joined, others one by one.
 arrow::Result<std::vector<Payload>> ToPayloads(
     const std::shared_ptr<arrow::Schema>& schema, const arrow::RecordBatchVector& batches,
@@ -44,8 +81,7 @@ arrow::Result<std::vector<Payload>> ToPayloads(
   arrow::RecordBatchVector table;
   for (const auto& batch : batches) {
     if (KindOf(*batch->schema()) == PayloadKind::kTable) {
-      ARROW_ASSIGN_OR_RAISE(auto decoded, DecodeColumns(batch, context.pool));
-      table.push_back(std::move(decoded));
+      table.push_back(batch);
     } else {
       payloads.push_back(Payload::FromBatch(batch));
     }
@@ -53,8 +89,10 @@ arrow::Result<std::vector<Payload>> ToPayloads(
   const auto is_empty = [](const auto& batch) { return batch->num_rows() == 0; };
   if (!std::all_of(table.begin(), table.end(), is_empty)) std::erase_if(table, is_empty);
   if (table.size() > 1) {
-    ARROW_ASSIGN_OR_RAISE(auto joined, Join(table, context));
+    ARROW_ASSIGN_OR_RAISE(auto joined, JoinDecoded(table, context));
     table = {std::move(joined)};
+  } else if (!table.empty()) {
+    ARROW_ASSIGN_OR_RAISE(table[0], DecodeColumns(std::move(table[0]), context.pool));
   }
   if (!table.empty()) {
     const auto table_schema = table.front()->schema();
