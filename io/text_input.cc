@@ -33,7 +33,7 @@ arrow::Status CheckKnownCompression(const std::string& path) {
 }  // namespace
 
 arrow::Compression::type CompressionOf(const std::string& path) {
-  const std::string_view bare = BarePath(path);
+  const std::string bare = BarePath(path);
   if (bare.ends_with(".gz")) return arrow::Compression::GZIP;
   if (bare.ends_with(".bz2")) return arrow::Compression::BZ2;
   if (bare.ends_with(".zst")) return arrow::Compression::ZSTD;
