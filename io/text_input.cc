@@ -14,11 +14,6 @@
 namespace xshards::io {
 namespace {
 
-// The path without the query of a URI.
-std::string_view BarePath(std::string_view path) {
-  return IsUri(path) ? path.substr(0, path.find('?')) : path;
-}
-
 arrow::Status CheckKnownCompression(const std::string& path) {
   for (const char* extension : {".xz", ".zip", ".7z", ".snappy", ".tar"}) {
     if (BarePath(path).ends_with(extension)) {
