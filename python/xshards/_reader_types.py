@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
-from xshards._labels import index_mark, label_of, level_of
-from xshards._marks import DTYPE, MISSING, marks_of
+from xshards._labels import index_mark, label_of
+from xshards._marks import DTYPE, MISSING
 from xshards._pandas_notes import PandasNotes, with_notes
 from xshards.errors import XShardsValueError
 from xshards.expressions import col
@@ -143,17 +143,13 @@ def with_dtypes(shards: XShards, wanted: Mapping[str, Wanted]) -> XShards:
                 dtype = pd.CategoricalDtype(_categories(shards, name), dtype.ordered)
             else:
                 value = value.where(value.isin(list(known)))
-        field = shards._full_schema().field(name)
-        arrow = field.type
+        arrow = shards._full_schema().field(name).type
         if isinstance(dtype, pd.CategoricalDtype) and pa.types.is_large_string(arrow):
             arrow = pa.dictionary(pa.int32(), arrow, bool(dtype.ordered))
         _, marks = column_to_arrow(name, pd.Series([], dtype=dtype))
         if dtype == np.dtype(object):
             marks = {DTYPE: "object", MISSING: "nan"}
-        if level_of(field) is not None:  # what makes it one stays
-            marks = {**marks_of(field), **marks}
-        core = shards._core.with_column(name, value._noted(arrow, marks)._core)
-        shards = shards._derive(core, same_rows=True)
+        shards = shards.with_column(name, value._noted(arrow, marks))
     return shards
 
 

@@ -265,6 +265,8 @@ def _read_csv(
     wanted = engine_types(types)
     if wanted is None:
         return by_pandas()
+    if wanted and any(name in wanted for name in read()._hidden()):
+        return by_pandas()  # what becomes of an index of a dtype is its matter
     if given["usecols"] is not None:
         if not _are_names(given["usecols"]) and read()._hidden():
             return by_pandas()  # positions count the index, too
