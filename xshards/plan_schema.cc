@@ -115,9 +115,19 @@ std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
     const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
     return is_mean || is_median ? type.GetSharedPtr() : arrow::duration(unit);
   }
+  const bool keeps_decimals =
+      is_mean && !IsQuantile(function) && family == DtypeFamily::kArrow;
+  if (type.id() == arrow::Type::DECIMAL128 && keeps_decimals) return type.GetSharedPtr();
   const bool single =
       type.id() == arrow::Type::FLOAT && (!is_mean || family == DtypeFamily::kMasked);
   return single ? arrow::float32() : arrow::float64();
+}
+
+/// Decimals of no dtype of their own are objects to pandas, and so are the floats that it
+/// computes of them, but for the deviation.
+bool GivesObjects(const std::string& function, const arrow::Field& field) {
+  return arrow::is_decimal(ValueType(field.type())->id()) &&
+         FamilyOf(field) == DtypeFamily::kPlain && !function.starts_with("stddev");
 }
 
 const std::set<std::string>& NumericAggregates() {
@@ -176,7 +186,7 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
     case arrow::Type::TIMESTAMP:
       return !has_powers && !function.starts_with("sum");
     case arrow::Type::DECIMAL128:
-      return function == "sum";
+      return true;
     default:
       return arrow::is_numeric(type.id());
   }
@@ -242,8 +252,9 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   };
   if (NumericAggregates().contains(function) || IsQuantile(function)) {
     ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
-    return computed(function.starts_with("sum") ? SumType(*type)
-                                                : MomentType(function, *type, family));
+    if (function.starts_with("sum")) return computed(SumType(*type));
+    const auto moments = computed(MomentType(function, *type, family));
+    return GivesObjects(function, *field) ? AsObjects(moments) : moments;
   }
   if (function == "nunique" || function == "approx_count_distinct" ||
       (function == "count" && family == DtypeFamily::kText)) {
@@ -290,6 +301,19 @@ bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
          HasZone(left) == HasZone(right);
 }
 
+/// The key that truth values and numbers share: objects to pandas, which has both in it.
+/// nullptr if it is not about these two.
+std::shared_ptr<arrow::Field> BoolBesideNumber(JoinType type,
+                                               const std::shared_ptr<arrow::Field>& left,
+                                               const arrow::DataType& right) {
+  const bool is_bool = left->type()->id() == arrow::Type::BOOL;
+  if (is_bool == (right.id() == arrow::Type::BOOL)) return nullptr;
+  const auto common = NumericCommonType(*left->type(), right);
+  if (common == nullptr) return nullptr;
+  const bool is_lefts = type == JoinType::kInner || type == JoinType::kLeft;
+  return AsObjects(is_lefts ? left : left->WithType(common));
+}
+
 /// The key column that both sides share. It is the left's where all its values are.
 arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
     JoinType type, const std::shared_ptr<arrow::Field>& left,
@@ -298,6 +322,7 @@ arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
       FamilyOf(*right) == DtypeFamily::kCategory) {
     return CommonField(left, right);
   }
+  if (auto objects = BoolBesideNumber(type, left, *right->type())) return objects;
   if (left->type()->id() != arrow::Type::NA &&
       (type == JoinType::kInner || type == JoinType::kLeft || HasZone(*left->type()))) {
     return left;

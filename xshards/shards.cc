@@ -201,8 +201,9 @@ XShards XShards::Repartition(int num_partitions) const {
 }
 
 XShards XShards::GroupBy(std::vector<std::string> keys,
-                         std::vector<xshards::Aggregate> aggregates) const {
+                         std::vector<xshards::Aggregate> aggregates, bool ordered) const {
   AggregateNode node;
+  node.ordered = ordered;
   node.keys = std::move(keys);
   node.aggregates = std::move(aggregates);
   return With(std::move(node));

@@ -111,8 +111,9 @@ class XSHARDS_EXPORT XShards {
                            int num_partitions = 0) const;
   /// Balance rows over partitions, to within one, keeping their order.
   XShards Repartition(int num_partitions) const;
+  /// Groups come in any order, or, if `ordered`, in that of their first rows.
   XShards GroupBy(std::vector<std::string> keys,
-                  std::vector<xshards::Aggregate> aggregates) const;
+                  std::vector<xshards::Aggregate> aggregates, bool ordered = false) const;
   XShards Join(const XShards& right, JoinNode join) const;
   XShards Sort(std::vector<SortKey> keys, bool nulls_first = false) const;
   /// Rows drawn at random, in order: the same for a seed, whatever the partitions and

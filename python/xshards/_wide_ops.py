@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
-from xshards._base import Base
 from xshards._deferred import pd
 from xshards._marks import DTYPE, MISSING, marks_of
+from xshards._merging import Merging
 from xshards.errors import XShardsTypeError, XShardsValueError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _ANY_TYPE = frozenset(
 _ENGINE_NAMES = {"std": "stddev", "var": "variance", "sumDistinct": "sum_distinct"}
 
 
-class WideOps(Base):
+class WideOps(Merging):
     """Partition, group, join, sort."""
 
     def partition_by(
@@ -209,102 +209,6 @@ class WideOps(Base):
             if (wanted := [f for f in functions if _applies(f, field)])
         ]
 
-    def merge(
-        self,
-        right: Self,
-        how: Literal[
-            "inner", "left", "right", "outer", "semi", "anti", "cross"
-        ] = "inner",
-        on: str | Iterable[str] | None = None,
-        *,
-        left_on: str | Iterable[str] | None = None,
-        right_on: str | Iterable[str] | None = None,
-        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
-    ) -> Self:
-        """Join with other shards on equal values, as in pandas.
-
-        The order of rows is not defined. Missing keys are equal to each other.
-
-        Parameters
-        ----------
-        right : XShards
-            What to join with.
-        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
-            Which rows without a partner to keep. "semi" keeps the left rows that have
-            a partner, "anti" those that have none, each once and with their own columns
-            alone; "cross" pairs every row with every other.
-        on : str or list of str, optional
-            The key columns, of the same names on both sides; by default the columns
-            that both have.
-        left_on, right_on : str or list of str, optional
-            The key columns where their names differ.
-        suffixes : (str or None, str or None)
-            What is added to the names of other columns that both sides have; None for
-            nothing.
-
-        Examples
-        --------
-        >>> left = xs.from_pandas(pd.DataFrame({"k": [1, 2], "a": [10, 20]}))
-        >>> right = xs.from_pandas(pd.DataFrame({"k": [2, 3], "b": [200, 300]}))
-        >>> left.merge(right, on="k").to_pandas()
-           k   a    b
-        0  2  20  200
-        """
-        require(right, WideOps, "merge joins with XShards")
-        kinds = ("inner", "left", "right", "outer", "semi", "anti", "cross")
-        if how not in kinds:
-            msg = f"how must be one of {', '.join(kinds)}; got {how!r}"
-            raise XShardsValueError(msg)
-        added = ["" if suffix is None else suffix for suffix in suffixes]
-        if len(as_names("suffixes", added)) != 2:
-            msg = f"suffixes are two, one for each side, got {suffixes!r}"
-            raise XShardsValueError(msg)
-        left_side, right_side = self._without_index(), right._without_index()
-        left_keys: list[str] = []
-        right_keys: list[str] = []
-        if how == "cross":
-            if not on is left_on is right_on is None:
-                msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
-                raise XShardsValueError(msg)
-        else:
-            left_keys, right_keys = left_side._join_keys(
-                right_side, on, left_on, right_on
-            )
-        kind = getattr(_core.JoinType, how)
-        core = left_side._core.join(
-            right_side._core, kind, left_keys, right_keys, *added
-        )
-        return self._derive(core)._with_info(None)
-
-    def _join_keys(
-        self,
-        right: Self,
-        on: str | Iterable[str] | None,
-        left_on: str | Iterable[str] | None,
-        right_on: str | Iterable[str] | None,
-    ) -> tuple[list[str], list[str]]:
-        """Name the key columns of either side."""
-        if on is not None and (left_on is not None or right_on is not None):
-            msg = "give either on, or left_on and right_on, not both"
-            raise XShardsValueError(msg)
-        if on is not None:
-            left_keys = self._keys_named("on", on)
-            right_keys = right._keys_named("on", on)
-        elif left_on is not None and right_on is not None:
-            left_keys = self._keys_named("left_on", left_on)
-            right_keys = right._keys_named("right_on", right_on)
-        elif left_on is None and right_on is None:
-            there = set(right._full_schema().names)
-            left_keys = [n for n in self._full_schema().names if n in there]
-            right_keys = left_keys
-        else:
-            msg = "left_on and right_on go together"
-            raise XShardsValueError(msg)
-        if len(left_keys) != len(right_keys) or not left_keys:
-            msg = f"both sides need the same keys, got {left_keys} and {right_keys}"
-            raise XShardsValueError(msg)
-        return left_keys, right_keys
-
     def sort_values(
         self,
         by: str | Iterable[str] | None = None,
@@ -425,12 +329,6 @@ class WideOps(Base):
             result = self._derive(self._core.drop_duplicates(keys, str(keep)))
         return result._without_index() if ignore_index else result
 
-    def _without_index(self) -> Self:
-        hidden = self._hidden()
-        if not hidden:
-            return self
-        return self._derive(self._core.drop(hidden), same_rows=True)
-
 
 def _functions(what: str, functions: Any) -> list[str]:
     if callable(functions):
@@ -462,9 +360,12 @@ def _applies(function: str, field: pa.Field) -> bool:
     """Tell whether a function is computed for a column that nobody named."""
     if function in _ANY_TYPE or pa.types.is_boolean(field.type):
         return True
-    if pa.types.is_decimal(field.type):
-        return function == "sum"
-    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+    types = pa.types
+    return bool(
+        types.is_integer(field.type)
+        or types.is_floating(field.type)
+        or types.is_decimal128(field.type)
+    )
 
 
 def _without_common_type(left: pa.Schema | None, right: pa.Schema | None) -> list[str]:
