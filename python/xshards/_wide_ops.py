@@ -14,7 +14,11 @@ from xshards._arguments import as_count, as_names, require
 from xshards._deferred import pd
 from xshards._marks import DTYPE, MISSING, marks_of
 from xshards._merging import Merging
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -250,6 +254,58 @@ class WideOps(Merging):
         result = self._derive(self._core.sort(pairs, na_position == "first"))
         return result._without_index() if ignore_index else result
 
+    def nlargest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Self:
+        """Keep the `n` rows with the largest values, the largest first.
+
+        Of rows that are equal the first ones are kept; missing values come last.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many.
+        columns : label or list of labels, optional
+            What to compare by: numbers or times. May be left out for one column:
+            ``shards["a"].nlargest(3)``.
+        keep : "first"
+            Which of equal rows to keep; only the first ones can be.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1], "b": list("xyz")}))
+        >>> list(shards.nlargest(2, "a").to_pandas()["b"])
+        ['y', 'x']
+        """
+        return self._first_rows("nlargest", n, columns, keep, ascending=False)
+
+    def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Self:
+        """Keep the `n` rows with the smallest values, the smallest first.
+
+        See `nlargest`.
+        """
+        return self._first_rows("nsmallest", n, columns, keep, ascending=True)
+
+    def _first_rows(
+        self, method: str, n: int, columns: Any, keep: str, *, ascending: bool
+    ) -> Self:
+        if keep != "first":
+            msg = f"{method} keeps the first of equal rows, got keep={keep!r}"
+            raise XShardsNotImplementedError(msg)
+        if columns is None and len(self._labels()) != 1:
+            msg = f"{method} needs columns to compare by, one of {self._labels()}"
+            raise XShardsTypeError(msg)
+        names = self._keys_named(
+            "columns", self._labels() if columns is None else columns
+        )
+        schema = self._full_schema()
+        self._check_columns(names, schema.names)
+        for field in (schema.field(name) for name in names):
+            kind = marks_of(field).get(DTYPE)
+            if kind in ("object", "category") or not _has_size(field.type):
+                given = f"column {field.name!r} of type {field.type}"
+                msg = f"{method} compares numbers or times, got {given}"
+                raise XShardsTypeError(msg)
+        return self.sort_values(names, ascending).limit(max(n, 0))
+
     def limit(self, n: int) -> Self:
         """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
 
@@ -365,6 +421,18 @@ def _applies(function: str, field: pa.Field) -> bool:
         types.is_integer(field.type)
         or types.is_floating(field.type)
         or types.is_decimal128(field.type)
+    )
+
+
+def _has_size(arrow: pa.DataType) -> bool:
+    types = pa.types
+    return bool(
+        types.is_integer(arrow)
+        or types.is_floating(arrow)
+        or types.is_boolean(arrow)
+        or types.is_decimal(arrow)
+        or types.is_timestamp(arrow)
+        or types.is_duration(arrow)
     )
 
 
