@@ -274,6 +274,8 @@ class Merging(Base):
             joined = self._derive(core)._with_info(None)
         except XShardsValueError as error:
             raise _merge_error()(str(error)) from error
+        except XShardsTypeError as error:
+            raise _KeyTypeError(str(error)) from error
         if not sides.keys_from_right:
             return joined
         # The keys stand where the left had its index, but are columns of the right.
@@ -290,6 +292,10 @@ class Merging(Base):
         if not hidden:
             return self
         return self._derive(self._core.drop(hidden), same_rows=True)
+
+
+class _KeyTypeError(XShardsTypeError, XShardsValueError):
+    """Keys of types that are never equal: to pandas, a wrong value."""
 
 
 @cache

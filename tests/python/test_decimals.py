@@ -82,3 +82,11 @@ def test_large_decimals_are_cast_before():
     table = pa.table({"v": pa.array([decimal.Decimal(1)], pa.decimal256(50, 2))})
     with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 before"):
         xs.from_arrow(table).group_by([], {"v": "mean"})
+
+
+def test_truth_values_are_no_decimals():
+    decimals = xs.from_arrow(pa.table({"k": pa.array([decimal.Decimal("1.0")])}))
+    truths = xs.from_pandas(pd.DataFrame({"k": [True]}))
+    for left, right in ((decimals, truths), (truths, decimals)):
+        with pytest.raises(TypeError, match=r"Cannot join 'k' .* cast one of them"):
+            left.merge(right)

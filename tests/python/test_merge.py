@@ -276,3 +276,34 @@ def test_every_how_has_every_option_of_keys():
         other = xs.from_pandas(RIGHT, 2)
         found = shards.merge(other, how, **options).to_pandas()
         assert list(found["k"]) == ([2] if how == "semi" else [1])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (["a"], [1]),
+        ([1.5], ["a"]),
+        (pd.to_datetime(["2020"]), [1]),
+        (pd.to_timedelta(["1h"]), pd.to_datetime(["2020"])),
+        (pd.to_datetime(["2020"]), pd.to_datetime(["2020"]).tz_localize("UTC")),
+    ],
+)
+def test_keys_that_are_never_equal(left, right):
+    frames = pd.DataFrame({"k": left}), pd.DataFrame({"k": right})
+    with pytest.raises(ValueError, match="You are trying to merge on"):
+        frames[0].merge(frames[1])
+    with pytest.raises(ValueError, match=r"Cannot join 'k' .* cast one of them"):
+        xs.from_pandas(frames[0]).merge(xs.from_pandas(frames[1]))
+
+
+@pytest.mark.parametrize("units", itertools.product(["s", "us", "ns"], repeat=2))
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+@each_how
+def test_times_in_two_units(how, zone, units):
+    times = pd.to_datetime(["2020-01-01", "2021-02-03 04:05", None], format="ISO8601")
+    times = times.tz_localize(zone)
+    left = pd.DataFrame({"k": times.as_unit(units[0]), "l": range(3)})
+    right = pd.DataFrame({"k": times[1:].as_unit(units[1]), "r": range(2)})
+    actual, expected = both(left, right, 2, how, "k")
+    expected = by_rows(expected).reset_index(drop=True)
+    assert_same(by_rows(actual).reset_index(drop=True), expected)
