@@ -30,11 +30,14 @@ CsvKinds WithoutTruths(CsvKinds kinds) {
   return static_cast<CsvKinds>(kinds | (kinds >> kTruthShift & kNumbers));
 }
 
-// True comes before false for a text that is said to be both, as in pandas.
+// As in pandas, true comes before false for a text that is said to be both, and these
+// spellings stay what they are, whatever is said of them.
 std::map<std::string, bool, std::less<>> TruthsOf(const CsvOptions& options) {
   std::map<std::string, bool, std::less<>> truths;
   for (const auto& value : options.true_values) truths.emplace(value, true);
+  for (const char* value : {"True", "TRUE", "true"}) truths.emplace(value, true);
   for (const auto& value : options.false_values) truths.emplace(value, false);
+  for (const char* value : {"False", "FALSE", "false"}) truths.emplace(value, false);
   return truths;
 }
 
@@ -135,10 +138,7 @@ std::optional<bool> CsvValues::ReadBool(std::string_view value) const {
   if (const auto truth = truths_.find(value); truth != truths_.end()) {
     return truth->second;
   }
-  if (truths_have_cases_ && value != "True" && value != "False" && value != "TRUE" &&
-      value != "FALSE" && value != "true" && value != "false") {
-    return std::nullopt;
-  }
+  if (truths_have_cases_) return std::nullopt;
   if (EqualsIgnoringCase(value, "true")) return true;
   if (EqualsIgnoringCase(value, "false")) return false;
   return std::nullopt;

@@ -107,7 +107,7 @@ class CsvValues {
   const bool truths_have_cases_;  // "tRUE" is none
   const NumberFormat numbers_;
   const bool are_floats_;
-  // More texts that stand for true and false, of which some are numbers, too.
+  // Texts that stand for true and false, of which some may be numbers, too.
   const std::map<std::string, bool, std::less<>> truths_;
   const bool has_truth_numbers_;
   const bool has_quick_kinds_;  // QuickKind tells all there is to know of a number

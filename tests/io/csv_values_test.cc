@@ -52,6 +52,8 @@ TEST(CsvValues, KnowsMoreTruths) {
   EXPECT_EQ(values.ReadBool("both"), true);
   EXPECT_EQ(values.ReadBool("False"), true);
   EXPECT_EQ(values.ReadBool("FALSE"), false);
+  EXPECT_EQ(CsvValues(CsvOptions{.false_values = {"True"}}).ReadBool("True"), true);
+  EXPECT_EQ(CsvValues(CsvOptions{.false_values = {"tRUE"}}).ReadBool("tRUE"), false);
   EXPECT_EQ(values.ReadBool("Yes"), std::nullopt);
   EXPECT_EQ(Type({"yes", "no", "TRUE", ""}, options), "bool");
   EXPECT_EQ(Type({"1", "0", ""}, options), "int64");

@@ -133,13 +133,14 @@ TIMES = [
     (["2024-01-31", "2024-02-01"], {"parse_dates": True, "index_col": "t"}),
     (["2024-01-31", "2024-02-01"], {"parse_dates": True, "index_col": 0}),
     (["01/31/2024", "02/01/2024"], T | {"index_col": "t"}),
-    (["01/31/2024", "x"], T | {"index_col": ["n", "t"]}),
+    (["01/31/2024", "x"], T | {"index_col": ["t"]}),
     (["2024-01-31", "nan"], T | {"keep_default_na": False}),
     (["2024-01-31", ""], T | {"na_filter": False}),
     (["2024-01-31", "NULL"], T | {"keep_default_na": False}),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Parsing dates in")
 @pytest.mark.parametrize(("texts", "options"), TIMES)
 @pytest.mark.parametrize("block_size", [0, 1])
 def test_times_are_those_of_pandas(tmp_path, texts, options, block_size):
@@ -270,6 +271,7 @@ FORMATS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Parsing dates in", "ignore:Could not infer format")
 @settings(max_examples=100)
 @given(
     form=st.sampled_from(FORMATS),
@@ -284,8 +286,6 @@ def test_any_time_is_read_as_pandas_reads_it(form, times, odd, is_given):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "a.csv")
         path.write_text(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            expected = pd.read_csv(path, **options)
+        expected = pd.read_csv(path, **options)
         for cut in ({}, {"block_size": 1}):
             assert_same(xs.read_csv(path, **options, **cut).to_pandas(), expected)
