@@ -88,6 +88,10 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
                                   Place(row->begin), ", saw ", row->num_fields);
   }
   if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
+  if (rows_.ends_escaped()) {
+    return arrow::Status::Invalid(
+        "Expected a character behind the escapechar at the end of '", source_.path, "'");
+  }
   if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
   return std::min(rows_.consumed(), block.buffer->size());
 }

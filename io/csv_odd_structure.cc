@@ -99,6 +99,8 @@ class FieldScan {
         continue;
       }
       in_quotes_ = false;
+      // Directly behind a quote that might have been doubled, an escape means nothing.
+      if (marks_.doublequote && at_ < text_.size() && text_[at_] == marks_.escape) ++at_;
       return;
     }
   }

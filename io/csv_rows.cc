@@ -41,9 +41,19 @@ CsvRows::CsvRows(const CsvOptions& options)
 
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;
-  if (is_last && size > 0 && text[size - 1] != '\n') text[size++] = '\n';
+  ends_escaped_ = false;
+  const bool lacks_line_end = is_last && size > 0 && text[size - 1] != '\n';
+  if (lacks_line_end) text[size++] = '\n';
   if (odd_.has_value()) {
     FindOdd(text, size);
+    // Where the last line end is escaped, another one ends the record.
+    const bool is_open = found_.num_lines == 0 ||
+                         line_ends_[static_cast<size_t>(found_.num_lines - 1)] + 1 < size;
+    if (is_last && size > 0 && is_open && !found_.in_quotes) {
+      ends_escaped_ = lacks_line_end;
+      text[size++] = '\n';
+      FindOdd(text, size);
+    }
   } else {
     FindPlain(text, size);
   }

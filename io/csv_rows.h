@@ -21,7 +21,7 @@ class CsvRows {
   explicit CsvRows(const CsvOptions& options);
 
   /// Find the fields. `text` begins at the start of a record and has kNumberPadding bytes
-  /// in front and kCsvPadding behind, the first of which is written to where a last
+  /// in front and kCsvPadding behind, the first two of which are written to where a last
   /// record, `is_last`, has no line end. Lines of blanks only are left out. Records with
   /// fewer than `num_columns` fields are filled up with empty ones; 0 takes them as they
   /// are. Stops early where that would take too much memory.
@@ -33,6 +33,8 @@ class CsvRows {
   bool is_ascii() const { return found_.is_ascii; }
   /// Whether the text ends inside quotes.
   bool in_quotes() const { return found_.in_quotes; }
+  /// Whether the last text ends in an escape character, with nothing behind it.
+  bool ends_escaped() const { return ends_escaped_; }
   struct LongRow {
     const char* begin = nullptr;
     int64_t num_fields = 0;
@@ -90,6 +92,7 @@ class CsvRows {
   std::vector<int64_t> num_fields_;
   CsvFieldEnds found_;
   int64_t consumed_ = 0;
+  bool ends_escaped_ = false;
   std::optional<LongRow> too_long_;
 };
 

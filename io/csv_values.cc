@@ -126,6 +126,10 @@ std::string_view CsvValues::Unescape(std::string_view field, std::string* scratc
         ++i;
       } else {
         in_quotes = false;
+        // Here an escape means nothing, see csv_odd_structure.
+        if (doublequote_ && i + 1 < field.size() && field[i + 1] == escape_) {
+          scratch->push_back(field[++i]);
+        }
       }
     } else {
       scratch->push_back(c);

@@ -65,6 +65,10 @@ TEST(CsvOddStructure, EscapedCharactersMeanNothing) {
   EXPECT_EQ(LinesOf("a\\,b,\"c\\\"\n\"\nd\\\ne\n", options),
             (Lines{{"a\\,b", "\"c\\\"\n\""}, {"d\\\ne"}}));
   EXPECT_EQ(LinesOf("a\\", options), Lines{});
+  // But not directly behind a quote.
+  EXPECT_EQ(LinesOf("\"\"\\,b\n", options), (Lines{{"\"\"\\", "b"}}));
+  EXPECT_EQ(LinesOf("\"\"\\,b\n", {.doublequote = false, .escapechar = '\\'}),
+            (Lines{{"\"\"\\,b"}}));
 }
 
 TEST(CsvOddStructure, TwoQuotesAreOneOnlyWhereTheySaySo) {

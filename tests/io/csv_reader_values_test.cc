@@ -76,6 +76,12 @@ TEST_F(CsvReaderValues, ReadsOddStructures) {
   EXPECT_EQ(Text(*table, "a"), "[x\"y\",z\n]");
 }
 
+TEST_F(CsvReaderValues, EndsTheLastRecordBehindAnEscapedLineEnd) {
+  const auto table = Read("a,b\n1,x\n2,y\\\n", {.escapechar = '\\'});
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(Text(*table, "b"), "[x,y\n]");
+}
+
 TEST_F(CsvReaderValues, CutsOddFilesWithoutQuotes) {
   const auto path = Write("odd.csv", "a  b\n1  2\n3  4\n5  6\n7  8\n");
   ASSERT_OK_AND_ASSIGN(const auto shards, ReadCsv(context_, path,
@@ -96,6 +102,13 @@ TEST_F(CsvReaderValues, ReadsTimesOfAFormat) {
   EXPECT_EQ(TypeName(*table, "f"), "timestamp[ns]");
   EXPECT_EQ(TypeName(*table, "m"), "timestamp[s]");
   EXPECT_EQ(Text(*table, "x"), "[1,2]");
+}
+
+TEST_F(CsvReaderValues, NamesAFileThatEndsInAnEscape) {
+  const auto path = Write("escape.csv", "a,b\n1,x\\");
+  auto shards = ReadCsv(context_, path, {.escapechar = '\\'});
+  const auto status = shards.ok() ? shards->ToTable().status() : shards.status();
+  EXPECT_FAILS(Invalid, "behind the escapechar at the end of '", status);
 }
 
 TEST_F(CsvReaderValues, NamesTheOpenQuoteOfAnOddFile) {

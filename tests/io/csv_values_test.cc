@@ -128,6 +128,10 @@ TEST(CsvValues, TakesQuotesAndEscapesOff) {
   const CsvValues escaped(CsvOptions{.escapechar = '\\'});
   EXPECT_EQ(escaped.Unescape("a\\,b", &scratch), "a,b");
   EXPECT_EQ(escaped.Unescape("\"q\\\"r\"", &scratch), "q\"r");
+  EXPECT_EQ(escaped.Unescape("\"q\"\\r\\s", &scratch), "q\\rs");
+  const CsvValues single(CsvOptions{.doublequote = false});
+  EXPECT_EQ(single.Unescape("\"q\"\"r\"", &scratch), "q\"r\"");
+  EXPECT_EQ(single.only_quotes(), std::nullopt);
 }
 
 }  // namespace
