@@ -5,7 +5,7 @@
 set -euo pipefail
 python=$1
 
-packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev libsimdjson-dev
+packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev
   libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
 
 # A Python from elsewhere brings these two itself; Debian packs them apart.
