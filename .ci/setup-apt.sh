@@ -5,8 +5,8 @@
 set -euo pipefail
 python=$1
 
-packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev libsimdjson-dev
-  libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
+packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev liblzma-dev
+  libsimdjson-dev libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
 
 # A Python from elsewhere brings these two itself; Debian packs them apart.
 if command -v "$python" >/dev/null; then

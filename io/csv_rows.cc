@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace xshards::io {
 namespace {
@@ -36,7 +37,29 @@ CsvRows::CsvRows(const CsvOptions& options)
     : marks_(MarksOf(options)),
       escape_(options.escapechar),
       ignores_extra_(options.usecols.has_value()),
+      skips_blank_(options.skip_blank_lines),
+      on_bad_lines_(options.on_bad_lines),
+      skip_first_(options.skiprows),
+      skip_lines_(options.skip_lines),
+      // Not numbered: behind all lines that are left out.
+      next_skipped_(skip_lines_.size()),
+      line_(skip_first_),
       find_(CsvFieldFinder(BestCsvTarget())) {}
+
+void CsvRows::NumberFrom(int64_t line) {
+  line_ = line;
+  next_skipped_ =
+      static_cast<size_t>(std::lower_bound(skip_lines_.begin(), skip_lines_.end(), line) -
+                          skip_lines_.begin());
+}
+
+bool CsvRows::IsSkipped(int64_t line) {
+  while (next_skipped_ < skip_lines_.size() && skip_lines_[next_skipped_] < line) {
+    ++next_skipped_;
+  }
+  return line < skip_first_ ||
+         (next_skipped_ < skip_lines_.size() && skip_lines_[next_skipped_] == line);
+}
 
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;
@@ -54,44 +77,76 @@ void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) 
   } else {
     find_(bytes, size, marks_, &found_);
   }
-  GatherRows(num_columns);
+  GatherRows(size, is_last, num_columns);
 }
 
-void CsvRows::GatherRows(int64_t num_columns) {
+void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   firsts_.resize(static_cast<size_t>(found_.num_lines));
   num_fields_.clear();
+  lines_.clear();
+  left_out_.clear();
   too_long_.reset();
   consumed_ = 0;
   size_t num_rows = 0;
   size_t filled = static_cast<size_t>(found_.num_ends) + 1;  // where filled-up rows go
+  const bool counts_lines = !skips_blank_ || numbers_lines();
+  // Where lines count, each is looked at.
+  const int64_t usual_fields = counts_lines ? 0 : num_columns;
   uint32_t first = 0;
   for (int64_t line = 0; line < found_.num_lines; ++line) {
     const uint32_t last = last_fields_[static_cast<size_t>(line)];
-    const int64_t num_fields = int64_t{last} - first + 1;
-    uint32_t row = first;
-    if (num_fields != num_columns || num_fields == 1) {
-      const uint32_t begin = ends_[first] + 1;
-      const uint32_t end = ends_[first + 1];
-      if (num_fields == 1 && IsBlank({text_ + begin, end - begin})) {
-        consumed_ = int64_t{end} + 1;
-        first = last + 1;
+    const uint32_t next = std::exchange(first, last + 1);
+    const int64_t num_fields = int64_t{last} - next + 1;
+    uint32_t row = next;
+    if (num_fields != usual_fields || num_fields == 1) {
+      const uint32_t begin = ends_[next] + 1;
+      const uint32_t end = ends_[next + 1];
+      const int64_t line_end = int64_t{ends_[last + 1]} + 1;
+      if (counts_lines) {
+        if (IsSecondLineEnd(begin, end)) {
+          consumed_ = line_end;
+          continue;
+        }
+        if (!is_last && line_end == size && text_[size - 1] == '\r') break;
+      }
+      const bool is_blank = num_fields == 1 && IsBlank({text_ + begin, end - begin});
+      const bool is_too_long =
+          num_fields > num_columns && num_columns > 0 && !ignores_extra_;
+      const bool is_skipped = counts_lines && IsSkipped(line_);
+      if (is_skipped || (is_blank && skips_blank_) ||
+          (is_too_long && on_bad_lines_ != BadLines::kError)) {
+        if (!is_skipped && is_too_long && on_bad_lines_ == BadLines::kWarn) {
+          left_out_.push_back({.begin = text_ + begin,
+                               .num_fields = num_fields,
+                               .next_row = static_cast<int64_t>(num_rows)});
+        }
+        consumed_ = line_end;
+        ++line_;
         continue;
       }
-      if (num_columns == 0) num_fields_.push_back(num_fields);
-      if (num_fields > num_columns && num_columns > 0 && !ignores_extra_) {
+      if (num_columns == 0) {
+        num_fields_.push_back(is_blank && begin == end ? 0 : num_fields);
+        lines_.push_back(line_);
+      }
+      if (is_too_long) {
         too_long_ = {.begin = text_ + begin, .num_fields = num_fields};
         break;
       }
       if (num_fields < num_columns) {
         if (filled > static_cast<size_t>(found_.num_ends) + 1 + kMaxFilled) break;
-        row = FillUp(first, num_fields, num_columns, &filled);
+        row = FillUp(next, num_fields, num_columns, &filled);
       }
+      ++line_;
     }
     firsts_[num_rows++] = row;
     consumed_ = int64_t{ends_[last + 1]} + 1;
-    first = last + 1;
   }
   firsts_.resize(num_rows);
+  // A line that is left out may leave its quotes open.
+  if (is_last && found_.in_quotes && counts_lines && IsSkipped(line_)) {
+    consumed_ = size;
+    found_.in_quotes = false;
+  }
 }
 
 uint32_t CsvRows::FillUp(uint32_t first, int64_t num_fields, int64_t num_columns,

@@ -23,8 +23,16 @@ class CsvRows {
   /// in front and kCsvPadding behind, the first of which is written to where a last
   /// record, `is_last`, has no line end. Lines of blanks only are left out. Records with
   /// fewer than `num_columns` fields are filled up with empty ones; 0 takes them as they
-  /// are. Stops early where that would take too much memory.
+  /// are. Stops early where that would take too much memory. A text that ends in a
+  /// carriage return may end before its line feed, so that where lines count that line is
+  /// not whole unless `is_last`.
   void Find(char* text, int64_t size, bool is_last, int64_t num_columns);
+
+  /// Say that the text that comes next begins with this line of the file, the first of
+  /// which is 0, so that the lines that options name are left out.
+  void NumberFrom(int64_t line);
+  /// The number of the line behind the last whole record, where lines are numbered.
+  int64_t line() const { return line_; }
 
   int64_t num_rows() const { return static_cast<int64_t>(firsts_.size()); }
   /// How much of the text is whole records, blank lines included.
@@ -35,9 +43,12 @@ class CsvRows {
   struct LongRow {
     const char* begin = nullptr;
     int64_t num_fields = 0;
+    int64_t next_row = 0;  // the row that follows
   };
   /// The first record with more than `num_columns` fields; the rows end before it.
   const std::optional<LongRow>& too_long() const { return too_long_; }
+  /// Such records where they are left out with a warning.
+  const std::vector<LongRow>& left_out() const { return left_out_; }
 
   const char* text() const { return text_; }
   /// For loops over a column: its field of a row ends at `ends()[firsts()[row] +
@@ -50,11 +61,22 @@ class CsvRows {
     const uint32_t begin = end[-1] + 1;
     return {text_ + begin, *end - begin};
   }
-  /// Only where rows are taken as they are.
+  /// Only where rows are taken as they are. An empty line has none.
   int64_t NumFields(int64_t row) const { return num_fields_[static_cast<size_t>(row)]; }
+  /// The number of a row's line, where lines are numbered and rows taken as they are.
+  int64_t LineOf(int64_t row) const { return lines_[static_cast<size_t>(row)]; }
 
  private:
-  void GatherRows(int64_t num_columns);
+  void GatherRows(int64_t size, bool is_last, int64_t num_columns);
+  // Whether some lines are left out for their numbers.
+  bool numbers_lines() const {
+    return line_ < skip_first_ || next_skipped_ < skip_lines_.size();
+  }
+  bool IsSkipped(int64_t line);
+  // Whether a line is but the line feed behind a carriage return.
+  bool IsSecondLineEnd(uint32_t begin, uint32_t end) const {
+    return begin == end && begin > 0 && text_[begin] == '\n' && text_[begin - 1] == '\r';
+  }
   // Copy a short record to `filled` with empty fields behind it; returns where.
   uint32_t FillUp(uint32_t first, int64_t num_fields, int64_t num_columns,
                   size_t* filled);
@@ -62,12 +84,20 @@ class CsvRows {
   const CsvMarks marks_;
   const std::optional<char> escape_;
   const bool ignores_extra_;
+  const bool skips_blank_;
+  const BadLines on_bad_lines_;
+  const int64_t skip_first_;
+  const std::vector<int64_t> skip_lines_;
+  size_t next_skipped_;  // of skip_lines_
+  int64_t line_;
   const FindCsvFields find_;
   const char* text_ = nullptr;
   std::vector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
   std::vector<uint32_t> last_fields_;
   std::vector<uint32_t> firsts_;
   std::vector<int64_t> num_fields_;
+  std::vector<int64_t> lines_;
+  std::vector<LongRow> left_out_;
   CsvFieldEnds found_;
   int64_t consumed_ = 0;
   std::optional<LongRow> too_long_;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of read_csv that pandas reads for us, file by file in worker processes."""
 
-import io
 from collections import defaultdict
 
 import numpy as np
@@ -15,15 +14,13 @@ ODD = [
     ("a||b\n1||x\n", {"sep": r"\|\|", "engine": "python"}),
     ("a  b\n1   x\n", {"sep": r"\s+"}),
     ("a;b\n1;x\n", {"sep": None, "engine": "python"}),
-    ("x\na,b\n1,2\n", {"header": 1}),
+    ("a,b\nc,d\n1,2\n", {"header": [0, 1]}),
     ("a,b\n1,2\n3,4\n", {"index_col": -1}),
     ("a,b\n1,2,\n3,4,\n", {"index_col": False}),
     ("a,b\n1,2\n3,4\n", {"index_col": 0, "usecols": [0, 1]}),
     ("a,b,c\n1,2,3\n", {"names": ["x", "y"], "usecols": [0, 2], "header": 0}),
     ("a\nyes\nno\n", {"true_values": ["yes"], "false_values": ["no"]}),
     ("a, b\n1, x\n", {"skipinitialspace": True}),
-    ("a\n1\n2\n3\n", {"skiprows": [1]}),
-    ("a\n1\n2\n3\n", {"skiprows": lambda line: line == 2}),
     ("a\n1\n2\nend\n", {"skipfooter": 1, "engine": "python"}),
     ("a,b\n1,x\n2,y\n", {"na_values": {"a": [1]}}),
     ("a\n1.5\n", {"dtype": {"a": "complex128"}}),
@@ -34,13 +31,11 @@ ODD = [
     ("t,x\n,1\n", {"parse_dates": ["t"]}),
     ("t,x\n2024-01-31,1\n", {"parse_dates": [0]}),
     ("aé1\n2é3\n", {"sep": "é", "engine": "python"}),
-    ("a\n\n1\n", {"skip_blank_lines": False}),
     ("t\n31/01/2024\n", {"parse_dates": ["t"], "date_format": "%d/%m/%Y"}),
     ("a;b\n1.000,5;2\n", {"sep": ";", "decimal": ",", "thousands": "."}),
     ("a\n'x\n\"y\n", {"quoting": 3, "doublequote": False}),
-    ("a\nxé\n", {"encoding": "latin-1"}),
-    ("a,b\n1,é\n", {"encoding": "utf-16"}),
-    ("a,b\n1,2\n1,2,3\n", {"on_bad_lines": "skip"}),
+    ("a\nxя\n", {"encoding": "koi8-r"}),
+    ("a,b\n1,2\n1,2,3\n", {"on_bad_lines": lambda fields: None, "engine": "python"}),
     ("a\n 1\n 2\n", {"nrows": 1, "skipinitialspace": True}),
     ("a,b\n1,2\n", {"dayfirst": True}),
 ]
@@ -163,14 +158,6 @@ def test_plain_options_are_not_left_to_pandas(tmp_path):
     assert_same(shards.to_pandas(), pd.read_csv(path, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"index_col": "a"}])
-def test_bytes_and_file_objects(options):
-    content = b"a,b\n1,x\n2,y\n"
-    expected = pd.read_csv(io.BytesIO(content), **options)
-    for source in (content, io.BytesIO(content), io.StringIO(content.decode())):
-        assert_same(xs.read_csv(source, **options).to_pandas(), expected)
-
-
 def test_odd_options_for_many_files(tmp_path):
     folder = tmp_path / "in"
     (folder / "below").mkdir(parents=True)
@@ -192,7 +179,7 @@ def test_odd_options_for_many_files(tmp_path):
         xs.read_csv(tmp_path / "nowhere.csv", skipinitialspace=True)
 
 
-@pytest.mark.parametrize("form", ["xz", "zip"])
+@pytest.mark.parametrize("form", ["tar", "zip"])
 def test_compression_that_only_pandas_reads(tmp_path, form):
     df = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     df.to_csv(tmp_path / f"a.csv.{form}", index=False)
