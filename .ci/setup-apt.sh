@@ -6,7 +6,7 @@ set -euo pipefail
 python=$1
 
 packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev liblzma-dev
-  libsimdjson-dev libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
+  libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
 
 # A Python from elsewhere brings these two itself; Debian packs them apart.
 if command -v "$python" >/dev/null; then

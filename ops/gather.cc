@@ -82,13 +82,6 @@ arrow::Result<std::shared_ptr<arrow::Array>> GatherPlain(const arrow::ArrayData&
       values.type, rows.length, {std::move(validity), std::move(bytes)}, null_count));
 }
 
-/// The bytes of a value that can be copied as a number, or 0.
-int PlainWidth(const arrow::DataType& type) {
-  if (!arrow::is_primitive(type.id()) || type.id() == arrow::Type::BOOL) return 0;
-  const int bytes = type.byte_width();
-  return bytes <= 8 ? bytes : 0;
-}
-
 arrow::Result<arrow::Datum> Take(const arrow::Datum& values,
                                  const std::shared_ptr<arrow::Array>& rows,
                                  arrow::MemoryPool* pool) {
@@ -99,6 +92,12 @@ arrow::Result<arrow::Datum> Take(const arrow::Datum& values,
 }
 
 }  // namespace
+
+int PlainWidth(const arrow::DataType& type) {
+  if (!arrow::is_primitive(type.id()) || type.id() == arrow::Type::BOOL) return 0;
+  const int bytes = type.byte_width();
+  return bytes <= 8 ? bytes : 0;
+}
 
 arrow::Result<std::shared_ptr<arrow::Array>> RowsOrNull(std::vector<int64_t> rows,
                                                         arrow::MemoryPool* pool) {

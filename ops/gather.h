@@ -11,6 +11,9 @@
 
 namespace xshards::ops {
 
+/// The bytes of a value that can be copied as a number, or 0 for other types.
+int PlainWidth(const arrow::DataType& type);
+
 /// Row numbers as an array; a negative number stands for a row of nulls.
 arrow::Result<std::shared_ptr<arrow::Array>> RowsOrNull(std::vector<int64_t> rows,
                                                         arrow::MemoryPool* pool);

@@ -11,9 +11,9 @@
 #include "ops/batches.h"
 #include "ops/executors.h"
 #include "ops/gather.h"
+#include "ops/held_rows.h"
 #include "ops/join_build.h"
 #include "ops/join_columns.h"
-#include "ops/join_table.h"
 #include "ops/probe_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
@@ -85,6 +85,8 @@ class JoinStream final : public BatchStream {
     JoinBuild::Spec spec{.keys = columns_->build_keys(),
                          .kind = columns_->key_kind(),
                          .max_bytes = context_.storage.budget->limit() / kHeldInBudget};
+    // In an outer join, rows that have no partner come in their order.
+    if (node_.type != JoinType::kOuter) spec.taken = columns_->TakenOfBuild();
     if (node_.shared != nullptr) {
       spec.max_bytes = std::numeric_limits<int64_t>::max();
       build_table_ = node_.shared->GetOrMake<JoinBuild>(
@@ -158,7 +160,7 @@ class JoinStream final : public BatchStream {
 
   arrow::Status StartBatch() {
     row_ = 0;
-    match_ = JoinTable::kNoRow;
+    match_ = HeldRows::kNoRow;
     const int64_t build_rows = std::max<int64_t>(1, table_->rows()->num_rows());
     const int64_t row_bytes =
         NumBytes(*batch_) / std::max<int64_t>(1, batch_->num_rows()) +
@@ -173,7 +175,7 @@ class JoinStream final : public BatchStream {
 
   void SelectRows() {
     for (; row_ < batch_->num_rows(); ++row_) {
-      const bool found = first_[static_cast<size_t>(row_)] != JoinTable::kNoRow;
+      const bool found = first_[static_cast<size_t>(row_)] != HeldRows::kNoRow;
       if (probe_.keeps_rows()) {
         if (found) probe_.Mark(row_);
       } else if (found == (node_.type == JoinType::kSemi)) {
@@ -191,7 +193,7 @@ class JoinStream final : public BatchStream {
   std::shared_ptr<arrow::Array> AllPartners() const {
     const uint32_t* const partners = first_.data() + row_;
     const size_t count = std::min(first_.size() - static_cast<size_t>(row_), max_rows_);
-    if (std::find(partners, partners + count, JoinTable::kNoRow) != partners + count) {
+    if (std::find(partners, partners + count, HeldRows::kNoRow) != partners + count) {
       return nullptr;
     }
     return std::make_shared<arrow::UInt32Array>(
@@ -208,7 +210,7 @@ class JoinStream final : public BatchStream {
     build_rows_.resize(count);
     size_t found = 0;
     for (size_t row = begin; row < begin + count; ++row) {
-      const bool has_partner = first_[row] != JoinTable::kNoRow;
+      const bool has_partner = first_[row] != HeldRows::kNoRow;
       probe_rows_[found] = static_cast<int64_t>(row);
       build_rows_[found] = has_partner ? int64_t{first_[row]} : -1;
       found += static_cast<size_t>(has_partner || keeps_probe_);
@@ -221,13 +223,13 @@ class JoinStream final : public BatchStream {
   void PairRows() {
     const bool gives_rest = keeps_probe_ && !probe_.keeps_rows();
     for (; row_ < batch_->num_rows() && probe_rows_.size() < max_rows_; ++row_) {
-      if (match_ == JoinTable::kNoRow) match_ = first_[static_cast<size_t>(row_)];
-      if (match_ == JoinTable::kNoRow) {
+      if (match_ == HeldRows::kNoRow) match_ = first_[static_cast<size_t>(row_)];
+      if (match_ == HeldRows::kNoRow) {
         if (gives_rest) Add(-1);
         continue;
       }
       if (probe_.keeps_rows()) probe_.Mark(row_);
-      for (; match_ != JoinTable::kNoRow; match_ = table_->Next(match_)) {
+      for (; match_ != HeldRows::kNoRow; match_ = table_->Next(match_)) {
         if (probe_rows_.size() >= max_rows_) return;
         if (!matched_.empty()) matched_[match_] = 1;
         Add(match_);
@@ -323,14 +325,14 @@ class JoinStream final : public BatchStream {
   std::optional<JoinColumns> columns_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<JoinBuild> build_table_;
-  std::shared_ptr<const JoinTable> table_;
+  std::shared_ptr<const HeldRows> table_;
   bool has_repeats_ = true;  // in the table: a row may have several partners
   Phase phase_ = Phase::kPairs;
 
   std::shared_ptr<arrow::RecordBatch> batch_;  // of the probe side
   std::vector<uint32_t> first_;                // the first partner of its rows
   int64_t row_ = 0;                            // the next of its rows
-  uint32_t match_ = JoinTable::kNoRow;         // the next partner of that row
+  uint32_t match_ = HeldRows::kNoRow;          // the next partner of that row
   size_t max_rows_ = 1;                        // of one output batch
   std::vector<int64_t> probe_rows_;            // of the next output batch
   std::vector<int64_t> build_rows_;

@@ -8,6 +8,7 @@
 #include <arrow/array/util.h>
 
 #include "ops/batches.h"
+#include "ops/join_table.h"
 
 namespace xshards::ops {
 
@@ -18,7 +19,7 @@ constexpr auto kWait = std::chrono::milliseconds(20);
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<const JoinTable>> JoinBuild::Get(
+arrow::Result<std::shared_ptr<const HeldRows>> JoinBuild::Get(
     Input& input, const OperatorContext& context) {
   std::unique_lock lock(mutex_);
   while (failure_.ok() && !is_done_) {
@@ -32,7 +33,7 @@ arrow::Result<std::shared_ptr<const JoinTable>> JoinBuild::Get(
       if (!status.ok() && failure_.ok()) failure_ = std::move(status);
       changed_.notify_all();
     } else if (num_running_ == 0) {
-      StartStep();
+      failure_ = StartStep();
       changed_.notify_all();
     } else {
       changed_.wait_for(lock, kWait);
@@ -40,37 +41,63 @@ arrow::Result<std::shared_ptr<const JoinTable>> JoinBuild::Get(
     }
   }
   ARROW_RETURN_NOT_OK(failure_);
-  return table_;
+  return held_;
 }
 
-void JoinBuild::StartStep() {
+arrow::Status JoinBuild::StartStep() {
   tasks_.clear();
   next_task_ = 0;
-  switch (step_++) {
-    case 0:
-      tasks_.push_back([this](Input& input, const OperatorContext& context) {
+  switch (step_) {
+    case Step::kNone:
+      step_ = Step::kRead;
+      AddTask([this](Input& input, const OperatorContext& context) {
         return ReadRows(input, context);
       });
-      return;
-    case 1:
-      for (size_t i = 0; i < columns_.size(); ++i) {
-        tasks_.push_back(
-            [this, i](Input&, const OperatorContext&) { return JoinColumn(i); });
-      }
-      return;
-    case 2:
-      tasks_.push_back([this](Input&, const OperatorContext&) { return MakeTable(); });
-      return;
-    default:
-      const size_t num_tasks = table_->StartStep();
-      for (size_t i = 0; i < num_tasks; ++i) {
-        tasks_.push_back([this, i](Input&, const OperatorContext&) {
-          table_->RunTask(i);
+      return arrow::Status::OK();
+    case Step::kRead:
+      step_ = Step::kOrder;
+      ordered_ = TryToOrder();
+      return arrow::Status::OK();
+    case Step::kOrder:
+      if (ordered_ != nullptr) {
+        ARROW_ASSIGN_OR_RAISE(const bool goes_on, AddTasksOf(*ordered_));
+        if (goes_on) return arrow::Status::OK();
+        is_done_ = ordered_->is_made();
+        if (is_done_) held_ = ordered_;
+        ordered_ = nullptr;
+        if (is_done_) {
+          batches_.clear();
           return arrow::Status::OK();
-        });
+        }
       }
-      is_done_ = num_tasks == 0;
+      step_ = Step::kJoinColumns;
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        AddTask([this, i](Input&, const OperatorContext&) { return JoinColumn(i); });
+      }
+      return arrow::Status::OK();
+    case Step::kJoinColumns:
+      step_ = Step::kFillTable;
+      AddTask([this](Input&, const OperatorContext&) { return MakeTable(); });
+      return arrow::Status::OK();
+    case Step::kFillTable:
+      ARROW_ASSIGN_OR_RAISE(const bool goes_on, AddTasksOf(*held_));
+      is_done_ = !goes_on;
+      return arrow::Status::OK();
   }
+  return arrow::Status::OK();
+}
+
+arrow::Result<bool> JoinBuild::AddTasksOf(HeldRows& rows) {
+  ARROW_ASSIGN_OR_RAISE(const size_t num_tasks, rows.StartStep());
+  for (size_t i = 0; i < num_tasks; ++i) {
+    AddTask([&rows, i](Input&, const OperatorContext&) { return rows.RunTask(i); });
+  }
+  return num_tasks > 0;
+}
+
+std::shared_ptr<OrderedRows> JoinBuild::TryToOrder() const {
+  if (spec_.kind != JoinKeyKind::kWord || !spec_.taken.has_value()) return nullptr;
+  return OrderedRows::Make(batches_, spec_.keys[0], *spec_.taken, pool_);
 }
 
 arrow::Status JoinBuild::ReadRows(Input& input, const OperatorContext& context) {
@@ -114,7 +141,7 @@ arrow::Status JoinBuild::JoinColumn(size_t column) {
 arrow::Status JoinBuild::MakeTable() {
   batches_.clear();
   auto rows = arrow::RecordBatch::Make(schema_, num_rows_, std::move(columns_));
-  ARROW_ASSIGN_OR_RAISE(table_,
+  ARROW_ASSIGN_OR_RAISE(held_,
                         JoinTable::Make(std::move(rows), spec_.keys, spec_.kind, pool_));
   return arrow::Status::OK();
 }

@@ -6,37 +6,42 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "ops/join_table.h"
+#include "ops/held_rows.h"
+#include "ops/join_keys.h"
+#include "ops/ordered_rows.h"
 #include "ops/unary_stream.h"
 #include "xshards/operator_table.h"
 
 namespace xshards::ops {
 
-/// Makes the table of the side of a join that is held. Every thread that asks for the
-/// table helps to make it: reads the rows, joins their columns, fills the parts. Lives as
-/// long as the table is used.
+/// Makes what finds the rows of the side of a join that is held: OrderedRows where the
+/// rows are such, else a JoinTable. Every thread that asks for it helps to make it: reads
+/// the rows, moves them, fills parts. Lives as long as they are used.
 class JoinBuild {
  public:
-  /// What the table is made of: at most about `max_bytes` of the input.
   struct Spec {
     std::vector<int> keys;
     JoinKeyKind kind = JoinKeyKind::kNone;
-    int64_t max_bytes = 0;
+    int64_t max_bytes = 0;  // of the input, about
+    /// Set: only these columns are taken, of rows in any order.
+    std::optional<std::vector<int>> taken{};
   };
 
   JoinBuild(Spec spec, const OperatorContext& context)
       : spec_(std::move(spec)), pool_(context.pool) {}
 
-  /// Help until the table is there. All who call must give inputs of the same rows; only
+  /// Help until they are there. All who call must give inputs of the same rows; only
   /// one of them is read. Waits for others, unless `context` is told to stop.
-  arrow::Result<std::shared_ptr<const JoinTable>> Get(Input& input,
-                                                      const OperatorContext& context);
-  /// True if the input had more rows than fitted; known once the table is there.
+  arrow::Result<std::shared_ptr<const HeldRows>> Get(Input& input,
+                                                     const OperatorContext& context);
+  /// True if the input had more rows than fitted; known once the others are there.
   bool has_more() const { return next_batch_ != nullptr; }
   /// The first batch that did not fit.
   std::shared_ptr<arrow::RecordBatch> TakeNextBatch() { return std::move(next_batch_); }
@@ -48,9 +53,15 @@ class JoinBuild {
  private:
   using Task = std::function<arrow::Status(Input&, const OperatorContext&)>;
 
-  /// The tasks of the next step, which can be done at the same time. Called with the
+  enum class Step : uint8_t { kNone, kRead, kOrder, kJoinColumns, kFillTable };
+
+  /// Set the tasks of the next step, which can be done at the same time. Called with the
   /// lock.
-  void StartStep();
+  arrow::Status StartStep();
+  void AddTask(Task task) { tasks_.push_back(std::move(task)); }
+  /// Add the tasks of what is made in steps of its own; false after its last.
+  arrow::Result<bool> AddTasksOf(HeldRows& rows);
+  std::shared_ptr<OrderedRows> TryToOrder() const;
   arrow::Status ReadRows(Input& input, const OperatorContext& context);
   arrow::Status JoinColumn(size_t column);
   arrow::Status MakeTable();
@@ -62,11 +73,12 @@ class JoinBuild {
   std::shared_ptr<arrow::Schema> schema_;
   arrow::ArrayVector columns_;
   int64_t num_rows_ = 0;
-  std::shared_ptr<JoinTable> table_;
+  std::shared_ptr<OrderedRows> ordered_;
+  std::shared_ptr<HeldRows> held_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  int step_ = 0;
+  Step step_ = Step::kNone;
   std::vector<Task> tasks_;  // of this step
   size_t next_task_ = 0;
   size_t num_running_ = 0;

@@ -69,6 +69,14 @@ arrow::Result<JoinColumns> JoinColumns::Make(const JoinNode& node,
   return columns;
 }
 
+std::vector<int> JoinColumns::TakenOfBuild() const {
+  std::vector<int> taken;
+  for (const Source& source : sources_) {
+    if (source.probe < 0) taken.push_back(source.build);
+  }
+  return taken;
+}
+
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinColumns::Pair(
     const arrow::RecordBatch& probe, const std::shared_ptr<arrow::Array>& probe_rows,
     const arrow::RecordBatch& build, const std::shared_ptr<arrow::Array>& build_rows,

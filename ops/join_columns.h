@@ -28,6 +28,8 @@ class JoinColumns {
   const std::vector<int>& probe_keys() const { return probe_keys_; }
   const std::vector<int>& build_keys() const { return build_keys_; }
   JoinKeyKind key_kind() const { return key_kind_; }
+  /// The columns of the build side that Pair() takes.
+  std::vector<int> TakenOfBuild() const;
 
   static bool BuildsLeft(const JoinNode& node) {
     return node.build_left || node.type == JoinType::kRight;

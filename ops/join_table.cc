@@ -38,7 +38,7 @@ uint64_t HashOf(uint64_t word) {
 
 JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
                      JoinKeyKind kind, arrow::MemoryPool* pool)
-    : rows_(std::move(rows)),
+    : HeldRows(std::move(rows)),
       keys_(std::move(keys)),
       kind_(kind),
       num_rows_(static_cast<uint32_t>(keys_.num_rows())),
@@ -62,7 +62,7 @@ arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
       new JoinTable(std::move(rows), std::move(made), kind, pool));
 }
 
-size_t JoinTable::StartStep() {
+arrow::Result<size_t> JoinTable::StartStep() {
   if (kind_ == JoinKeyKind::kNone || num_rows_ == 0) return 0;
   switch (step_) {
     case Step::kNone:
@@ -91,18 +91,25 @@ size_t JoinTable::StartStep() {
   return 0;
 }
 
-void JoinTable::RunTask(size_t task) {
+arrow::Status JoinTable::RunTask(size_t task) {
   switch (step_) {
     case Step::kMeasure:
-      return MeasureChunk(task);
+      if (kind_ == JoinKeyKind::kWord) {
+        const auto [begin, end] = RowsOfChunk(task);
+        ranges_[task].Include(keys_, begin, end);
+      }
+      break;
     case Step::kSort:
-      return SortChunk(task);
+      SortChunk(task);
+      break;
     case Step::kFill:
       if (task == 0 && keys_.any_missing()) FillMissing();
-      return dense_.empty() ? FillSlots(task) : FillDense(task);
+      dense_.empty() ? FillSlots(task) : FillDense(task);
+      break;
     default:
-      return;
+      break;
   }
+  return arrow::Status::OK();
 }
 
 std::pair<uint32_t, uint32_t> JoinTable::RowsOfChunk(size_t chunk) const {
@@ -111,31 +118,13 @@ std::pair<uint32_t, uint32_t> JoinTable::RowsOfChunk(size_t chunk) const {
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 }
 
-void JoinTable::MeasureChunk(size_t chunk) {
-  if (kind_ != JoinKeyKind::kWord) return;
-  Range range;
-  const auto [begin, end] = RowsOfChunk(chunk);
-  const bool any_missing = keys_.any_missing();
-  for (uint32_t row = begin; row < end; ++row) {
-    if (any_missing && keys_.is_missing(row)) continue;
-    const auto number = static_cast<int64_t>(keys_.word(row));
-    range.least = std::min(range.least, number);
-    range.greatest = std::max(range.greatest, number);
-  }
-  ranges_[chunk] = range;
-}
-
 void JoinTable::ChooseDense() {
-  Range whole;
-  for (const Range& range : ranges_) {
-    whole.least = std::min(whole.least, range.least);
-    whole.greatest = std::max(whole.greatest, range.greatest);
-  }
-  if (whole.least > whole.greatest) return;
+  NumberRange whole;
+  for (const NumberRange& range : ranges_) whole.Include(range);
+  if (whole.is_empty()) return;
   least_ = static_cast<uint64_t>(whole.least);
-  const uint64_t range = static_cast<uint64_t>(whole.greatest) - least_;
   // A slot takes as much as four of these, and there would be two of them a row.
-  if (range < uint64_t{8} * num_rows_) dense_.resize(range + 1);
+  if (whole.width() < uint64_t{8} * num_rows_) dense_.resize(whole.width() + 1);
 }
 
 void JoinTable::ChooseParts() {

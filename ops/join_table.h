@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -11,45 +10,35 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "ops/held_rows.h"
 #include "ops/join_keys.h"
 #include "ops/scratch_vector.h"
 
 namespace xshards::ops {
 
-/// The rows of the side of a join that is held, found by key. Made in steps of tasks that
-/// threads can share; once it is made it never changes.
+/// Held rows that a table finds by key, whatever the keys are.
 ///
 /// Rows are sorted into parts, by number if numbers lie close together, else by hash:
 /// the table of a part is filled while it is in cache.
-class JoinTable {
+class JoinTable final : public HeldRows {
  public:
-  static constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
-
   /// CapacityError past 2^32 - 1 rows.
   static arrow::Result<std::shared_ptr<JoinTable>> Make(
       std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
       JoinKeyKind kind, arrow::MemoryPool* pool);
 
-  /// Begin the next step, once all tasks of the one before are done. Gives the number of
-  /// its tasks, which can be run at the same time; 0 if the table is made.
-  size_t StartStep();
-  void RunTask(size_t task);
+  arrow::Result<size_t> StartStep() override;
+  arrow::Status RunTask(size_t task) override;
 
   size_t num_parts() const { return parts_.size(); }
-  const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
 
-  /// The first row that each row of the other side matches, or kNoRow.
-  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const;
-  /// The row that matches after this one, or kNoRow; in ascending order.
-  uint32_t Next(uint32_t row) const {
+  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const override;
+  uint32_t Next(uint32_t row) const override {
     if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
     return next_.empty() ? kNoRow : next_[row];
   }
 
-  /// True if a row may match more than one.
-  bool has_repeats() const;
-
-  JoinKeyKind kind() const { return kind_; }
+  bool has_repeats() const override;
 
  private:
   enum class Step : uint8_t { kNone, kMeasure, kSort, kFill, kDone };
@@ -65,15 +54,10 @@ class JoinTable {
     uint64_t mask = 0;
     bool has_repeats = false;
   };
-  struct Range {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    int64_t greatest = std::numeric_limits<int64_t>::min();
-  };
 
   JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind,
             arrow::MemoryPool* pool);
   std::pair<uint32_t, uint32_t> RowsOfChunk(size_t chunk) const;
-  void MeasureChunk(size_t chunk);
   /// See whether the words are numbers that lie close together.
   void ChooseDense();
   void ChooseParts();
@@ -94,7 +78,6 @@ class JoinTable {
     return !keys.has_bytes() || keys.bytes(row) == keys_.bytes(own);
   }
 
-  const std::shared_ptr<arrow::RecordBatch> rows_;
   const JoinKeys keys_;
   const JoinKeyKind kind_;
   const uint32_t num_rows_;
@@ -113,7 +96,7 @@ class JoinTable {
 
   // While the table is made.
   Step step_ = Step::kNone;
-  std::vector<Range> ranges_;             // of the chunks
+  std::vector<NumberRange> ranges_;       // of the chunks
   ScratchVector<uint64_t> sorted_words_;  // of a dense table, with the row below
   ScratchVector<uint32_t> sorted_rows_;   // of slots
   std::vector<uint32_t> ends_;            // of the parts of each chunk in them

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <thread>
 
+#include "ops/gather.h"
+#include "ops/ordered_rows.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
@@ -31,7 +33,7 @@ class FailingStream final : public BatchStream {
 
 class JoinBuildTest : public OperatorTest {
  protected:
-  using Built = arrow::Result<std::shared_ptr<const JoinTable>>;
+  using Built = arrow::Result<std::shared_ptr<const HeldRows>>;
 
   /// Numbers in an order of their own, `factor` apart from each other.
   static std::shared_ptr<arrow::RecordBatch> Numbers(int64_t factor) {
@@ -71,7 +73,6 @@ TEST_F(JoinBuildTest, ThreadsMakeOneTableTogether) {
     EXPECT_FALSE(build.has_more());
     const auto table = Get(built[0]);
     for (const auto& other : built) EXPECT_EQ(Get(other), table);
-    EXPECT_GT(table->num_parts(), 1);
     EXPECT_FALSE(table->has_repeats());
     const auto keys = Get(JoinKeys::Make(*rows, {0}, JoinKeyKind::kWord, context_.pool));
     std::vector<uint32_t> first;
@@ -79,6 +80,35 @@ TEST_F(JoinBuildTest, ThreadsMakeOneTableTogether) {
     std::vector<uint32_t> expected(first.size());
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(first, expected) << factor;
+  }
+}
+
+TEST_F(JoinBuildTest, OrdersRowsIfTheyMayBeAndAreSuch) {
+  auto spec = spec_;
+  spec.taken = {1};
+  for (int64_t factor : {1, 1'000'003}) {
+    const auto keys = Numbers(factor)->column(0);
+    // Beside keys that repeat, too: then what was begun must be taken back.
+    for (const bool repeats : {false, true}) {
+      const auto repeated = keys->Slice(0, repeats ? 1 : 0);
+      const auto all = Get(arrow::Concatenate({keys, repeated}));
+      const auto rows = Batch({{"k", all}, {"v", all}});
+      JoinBuild build(spec, context_);
+      const auto built = Build(build, [&] {
+        return std::make_unique<VectorStream>(rows->schema(), Cut(rows, 70'000));
+      });
+      const auto held = Get(built[0]);
+      for (const auto& other : built) EXPECT_EQ(Get(other), held);
+      const bool is_ordered = dynamic_cast<const OrderedRows*>(held.get()) != nullptr;
+      EXPECT_EQ(is_ordered, factor == 1 && !repeats);
+      EXPECT_EQ(held->has_repeats(), repeats);
+      const auto asked = Get(JoinKeys::Make(*rows->Slice(0, kNumRows), {0},
+                                            JoinKeyKind::kWord, context_.pool));
+      std::vector<uint32_t> first;
+      held->Find(asked, &first);
+      ExpectArray(Get(Gather(held->rows()->column(1), Column(first), context_.pool)),
+                  keys);
+    }
   }
 }
 

@@ -21,8 +21,8 @@ class JoinTableTest : public OperatorTest {
                          const std::shared_ptr<arrow::RecordBatch>& asked) {
     const auto kind = ChooseJoinKeyKind(*held->schema(), {0}, *asked->schema(), {0});
     const auto table = Get(JoinTable::Make(held, {0}, kind, context_.pool));
-    while (const size_t num_tasks = table->StartStep()) {
-      for (size_t task = num_tasks; task-- > 0;) table->RunTask(task);
+    while (const size_t num_tasks = Get(table->StartStep())) {
+      for (size_t task = num_tasks; task-- > 0;) Check(table->RunTask(task));
     }
     num_parts_ = table->num_parts();
     has_repeats_ = table->has_repeats();

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+
+#include "ops/held_rows.h"
+#include "ops/join_keys.h"
+#include "ops/scratch_vector.h"
+
+namespace xshards::ops {
+
+/// Held rows in the order of their keys, where these are numbers that lie close together
+/// and none repeats: a row's place is its number, so that nothing has to be looked up,
+/// and a row of the other side needs one access to memory for each column, no other.
+///
+/// Places without a row hold anything. Values are moved twice, as it is done in cache:
+/// to the parts of the range in which their places are, and from there to their places.
+class OrderedRows final : public HeldRows {
+ public:
+  /// `taken` are the columns that rows() has; others are there as columns of nulls, so
+  /// that positions stay. Gives nullptr for rows that can't be moved in this way: only
+  /// plain numbers that are not missing can.
+  static std::shared_ptr<OrderedRows> Make(arrow::RecordBatchVector batches, int key,
+                                           const std::vector<int>& taken,
+                                           arrow::MemoryPool* pool);
+
+  arrow::Result<size_t> StartStep() override;
+  arrow::Status RunTask(size_t task) override;
+  /// False, after the last step, if keys repeat, are missing or lie too far apart.
+  bool is_made() const { return rows_ != nullptr; }
+
+  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const override;
+  uint32_t Next(uint32_t /*row*/) const override { return kNoRow; }
+  bool has_repeats() const override { return false; }
+
+ private:
+  enum class Step : uint8_t { kNone, kMeasure, kSort, kPlace, kDone };
+  /// Rows of a batch that are sorted at once.
+  struct Chunk {
+    size_t batch = 0;
+    size_t begin = 0;  // in the batch
+    size_t end = 0;
+    size_t first = 0;  // in all rows
+  };
+  struct Column {
+    int index = 0;
+    int byte_width = 0;
+    ScratchVector<uint8_t> sorted;  // by parts, chunk by chunk
+    std::shared_ptr<arrow::Buffer> placed;
+  };
+
+  OrderedRows(arrow::RecordBatchVector batches, int key, arrow::MemoryPool* pool);
+
+  arrow::Status MeasureBatch(size_t batch);
+  /// False if keys lie too far apart, or repeat for sure.
+  bool ChooseParts();
+  arrow::Status StartSort();
+  void SortChunk(const Chunk& chunk, size_t number);
+  void PlacePart(size_t part);
+  /// Where among the sorted the rows of a chunk lie that are of a part.
+  std::pair<size_t, size_t> Sorted(size_t chunk, size_t part) const;
+  arrow::Status Finish();
+
+  arrow::RecordBatchVector batches_;
+  const int key_;
+  arrow::MemoryPool* const pool_;
+  size_t num_rows_ = 0;
+  std::vector<std::optional<JoinKeys>> keys_;  // of each batch
+  std::vector<NumberRange> ranges_;
+  std::vector<Chunk> chunks_;
+  std::vector<Column> columns_;
+  uint64_t least_ = 0;
+  size_t num_places_ = 0;
+  size_t num_parts_ = 0;
+  int shift_ = 0;                    // what of a place is not the part
+  ScratchVector<uint32_t> places_;   // of the sorted rows
+  std::vector<uint32_t> part_ends_;  // of each chunk, in the sorted rows
+  ScratchVector<uint64_t> taken_;    // a bit for each place; empty if all are
+  std::atomic<bool> is_unfit_ = false;
+  Step step_ = Step::kNone;
+};
+
+}  // namespace xshards::ops

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/ordered_rows.h"
+
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "tests/ops/operator_fixture.h"
+
+namespace xshards::ops {
+namespace {
+
+class OrderedRowsTest : public OperatorTest {
+ protected:
+  /// Rows held by their first column, of which the others are taken; nullptr if they
+  /// can't be ordered.
+  std::shared_ptr<OrderedRows> Order(const arrow::RecordBatchVector& batches) {
+    std::vector<int> taken(static_cast<size_t>(batches[0]->num_columns()) - 1);
+    std::iota(taken.begin(), taken.end(), 1);
+    auto rows = OrderedRows::Make(batches, 0, taken, context_.pool);
+    if (rows == nullptr) return nullptr;
+    while (const size_t num_tasks = Get(rows->StartStep())) {
+      for (size_t task = num_tasks; task-- > 0;) Check(rows->RunTask(task));
+    }
+    return rows->is_made() ? rows : nullptr;
+  }
+
+  std::vector<uint32_t> Find(const OrderedRows& rows,
+                             const std::shared_ptr<arrow::Array>& asked) {
+    const auto keys = Get(
+        JoinKeys::Make(*Batch({{"k", asked}}), {0}, JoinKeyKind::kWord, context_.pool));
+    std::vector<uint32_t> first;
+    rows.Find(keys, &first);
+    return first;
+  }
+
+  static int64_t Value(const OrderedRows& rows, uint32_t row) {
+    return static_cast<const arrow::Int64Array&>(*rows.rows()->column(1)).Value(row);
+  }
+};
+
+std::vector<int64_t> Shuffled(int64_t least, int64_t count, int64_t step) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < count; ++i) numbers.push_back(least + i * step);
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937(7));
+  return numbers;
+}
+
+TEST_F(OrderedRowsTest, FindsEachRowByItsNumber) {
+  // All numbers of a range, and every other one; in one part, and in several.
+  for (const int64_t step : {1, 2}) {
+    for (const int64_t count : {1, 63, 64, 65, 1000, 200'000}) {
+      const auto numbers = Shuffled(-50, count, step);
+      std::vector<int64_t> values;
+      std::map<int64_t, int64_t> value_of;
+      for (const int64_t number : numbers) {
+        values.push_back(number * 3);
+        value_of[number] = number * 3;
+      }
+      const auto batch = Batch({{"k", Column(numbers)}, {"v", Column(values)}});
+      for (const int64_t cut : {count, count / 3 + 1}) {
+        const auto rows = Order(Cut(batch, cut));
+        ASSERT_NE(rows, nullptr);
+        EXPECT_FALSE(rows->has_repeats());
+        std::vector<int64_t> asked = {std::numeric_limits<int64_t>::min(),
+                                      std::numeric_limits<int64_t>::max(), -51};
+        for (int64_t i = -50; i <= -50 + count * step; ++i) asked.push_back(i);
+        const auto found = Find(*rows, Column(asked));
+        for (size_t i = 0; i < asked.size(); ++i) {
+          const auto expected = value_of.find(asked[i]);
+          ASSERT_EQ(found[i] != HeldRows::kNoRow, expected != value_of.end()) << asked[i];
+          if (found[i] == HeldRows::kNoRow) continue;
+          ASSERT_EQ(Value(*rows, found[i]), expected->second) << asked[i];
+          ASSERT_EQ(rows->Next(found[i]), HeldRows::kNoRow);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(OrderedRowsTest, MovesNumbersOfEveryWidth) {
+  const auto rows =
+      Order({Batch({{"k", arrow::int32(), "[12, 10, 11]"},
+                    {"a", arrow::int8(), "[-1, 2, 3]"},
+                    {"b", arrow::uint16(), "[65535, 5, 6]"},
+                    {"c", arrow::float32(), "[1.5, NaN, 2.5]"},
+                    {"d", arrow::timestamp(arrow::TimeUnit::NANO), "[7, 8, 9]"}})});
+  ASSERT_NE(rows, nullptr);
+  const auto& made = *rows->rows();
+  ExpectArray(made.column(1), Json(arrow::int8(), "[2, 3, -1]"));
+  ExpectArray(made.column(2), Json(arrow::uint16(), "[5, 6, 65535]"));
+  ExpectArray(made.column(3), Json(arrow::float32(), "[NaN, 2.5, 1.5]"));
+  ExpectArray(made.column(4), Json(arrow::timestamp(arrow::TimeUnit::NANO), "[8, 9, 7]"));
+  EXPECT_EQ(made.column(0)->type_id(), arrow::Type::NA);  // not taken
+  EXPECT_EQ(made.num_rows(), 3);
+}
+
+TEST_F(OrderedRowsTest, ReadsSlicesWhereTheyBegin) {
+  const auto batch = Batch({{"k", arrow::int64(), "[9, 9, 2, 1, 9]"},
+                            {"v", arrow::int64(), "[0, 0, 20, 10, 0]"}});
+  const auto rows = Order({batch->Slice(2, 2)});
+  ASSERT_NE(rows, nullptr);
+  ExpectArray(rows->rows()->column(1), Json(arrow::int64(), "[10, 20]"));
+}
+
+TEST_F(OrderedRowsTest, FindsNoPartnerOfAMissingKey) {
+  const auto rows = Order({Batch({{"k", arrow::int64(), "[0, 1]"}})});
+  ASSERT_NE(rows, nullptr);
+  EXPECT_EQ(Find(*rows, Json(arrow::int64(), "[null, 1, null]")),
+            (std::vector<uint32_t>{HeldRows::kNoRow, 1, HeldRows::kNoRow}));
+}
+
+TEST_F(OrderedRowsTest, LeavesOtherRowsAlone) {
+  const auto order = [&](const std::shared_ptr<arrow::DataType>& type, const char* keys,
+                         const char* values) {
+    return Order({Batch({{"k", arrow::int64(), keys}, {"v", type, values}})});
+  };
+  EXPECT_NE(order(arrow::int64(), "[1, 2, 5]", "[1, 2, 3]"), nullptr);
+  // Keys that repeat, by count and by value; are missing; lie apart.
+  EXPECT_EQ(order(arrow::int64(), "[1, 2, 1]", "[1, 2, 3]"), nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[1, 4, 1]", "[1, 2, 3]"), nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[1, 2, null]", "[1, 2, 3]"), nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[1, 2, 9]", "[1, 2, 3]"), nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[-9223372036854775808, 9223372036854775807, 0]",
+                  "[1, 2, 3]"),
+            nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[null]", "[1]"), nullptr);
+  // Values that are missing, or no plain numbers.
+  EXPECT_EQ(order(arrow::int64(), "[1, 2]", "[1, null]"), nullptr);
+  EXPECT_EQ(order(arrow::large_utf8(), "[1, 2]", R"(["a", "b"])"), nullptr);
+  EXPECT_EQ(order(arrow::boolean(), "[1, 2]", "[true, false]"), nullptr);
+  EXPECT_EQ(order(arrow::int64(), "[]", "[]"), nullptr);
+}
+
+}  // namespace
+}  // namespace xshards::ops
