@@ -8,6 +8,7 @@
 #include <arrow/util/utf8.h>
 
 #include "io/csv_dialect.h"
+#include "io/csv_odd_structure.h"
 #include "io/csv_times.h"
 #include "io/json_mark.h"
 #include "io/quoted_names.h"
@@ -56,17 +57,22 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
     reader->column_indices_.push_back(found->second);
     const bool guessed =
         reader->source_.guessed && !options.dtype.contains(field->name());
+    const CsvValues* const values = &reader->values_.Of(field->name());
     if (IsJsonText(*field)) {
-      reader->columns_.push_back(CsvColumn::MakeJsonIntegers(&reader->values_, pool));
+      reader->columns_.push_back(CsvColumn::MakeJsonIntegers(values, pool));
       continue;
     }
     const auto times = TimesOf(field->name(), options);
     if (times.has_value() && field->type()->id() == arrow::Type::TIMESTAMP) {
-      reader->columns_.push_back(CsvColumn::MakeTimes(*times, &reader->values_, pool));
+      reader->columns_.push_back(
+          CsvColumn::MakeTimes(field->type(), *times, values, pool));
       continue;
     }
+    // No value makes floats another type where all numbers are floats.
     ARROW_ASSIGN_OR_RAISE(
-        auto column, CsvColumn::Make(field->type(), guessed, &reader->values_, pool));
+        auto column,
+        CsvColumn::Make(field->type(), guessed && !options.numbers_are_floats, values,
+                        pool));
     reader->columns_.push_back(std::move(column));
   }
   return reader;
@@ -84,6 +90,10 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
     return arrow::Status::Invalid(TooLong(*row));
   }
   if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
+  if (rows_.ends_escaped()) {
+    return arrow::Status::Invalid(
+        "Expected a character behind the escapechar at the end of '", source_.path, "'");
+  }
   if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
   return std::min(rows_.consumed(), block.buffer->size());
 }
@@ -109,7 +119,7 @@ std::string CsvBlockReader::TooLong(const CsvRows::LongRow& row) const {
 arrow::Status CsvBlockReader::OpenQuote(const TextBlocks::Block& block) const {
   const auto begin = static_cast<size_t>(rows_.consumed());
   std::string place = "'" + source_.path + "'";
-  if (!options_.escapechar.has_value()) {
+  if (!IsOdd(options_)) {
     RecordBoundaries boundaries(options_.sep, *options_.quotechar, 0, {});
     boundaries.Trace(block.text().substr(begin));
     place = Place(rows_.text() + begin + boundaries.opened_at());
@@ -185,8 +195,9 @@ arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
   std::string scratch;
-  const auto value = values_.IsEscaped(text) ? values_.Unescape(text, &scratch) : text;
-  const bool is_number = values_.Classify(value) == CsvKind::kFloat;
+  const CsvValues& values = values_.Of(name);
+  const auto value = values.IsEscaped(text) ? values.Unescape(text, &scratch) : text;
+  const bool is_number = values.Classify(value) == static_cast<CsvKinds>(CsvKind::kFloat);
   const char* origin =
       asked ? "dtype asks for this type" : "All values fitted when the types were found";
   return arrow::Status::Invalid(

@@ -73,7 +73,7 @@ class CsvBlockReader {
   const CsvOptions options_;
   const CsvSource source_;
   const std::shared_ptr<arrow::Schema> schema_;
-  const CsvValues values_;
+  const CsvColumnValues values_;
   arrow::MemoryPool* const pool_;
   std::vector<int64_t> column_indices_;  // for each field of schema_, where in the file
   std::vector<std::unique_ptr<CsvColumn>> columns_;

@@ -28,10 +28,10 @@ class CsvColumn {
   static std::unique_ptr<CsvColumn> MakeJsonIntegers(const CsvValues* values,
                                                      arrow::MemoryPool* pool);
 
-  /// A column of times that are all written in one way.
-  static std::unique_ptr<CsvColumn> MakeTimes(const TimeText& times,
-                                              const CsvValues* values,
-                                              arrow::MemoryPool* pool);
+  /// A column of times, timestamps, that are all written in one way.
+  static std::unique_ptr<CsvColumn> MakeTimes(
+      const std::shared_ptr<arrow::DataType>& type, const TimeFormat& times,
+      const CsvValues* values, arrow::MemoryPool* pool);
 
   virtual ~CsvColumn() = default;
 

@@ -2,6 +2,7 @@
 #include "io/csv_cuts.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <arrow/buffer.h>
 
 #include "io/csv_dialect.h"
+#include "io/csv_odd_structure.h"
 #include "io/file_system.h"
 #include "io/option_map.h"
 #include "io/record_boundaries.h"
@@ -269,6 +271,35 @@ arrow::Result<std::vector<int64_t>> LineStarts(const CsvText& text,
   return FindLineStarts(*input, text.file.size, targets, pool);
 }
 
+arrow::Result<bool> HasByte(const CsvText& text, char byte, arrow::MemoryPool* pool) {
+  const int64_t chunk_bytes = TextBlockBytes(text.file.path, std::nullopt);
+  ARROW_ASSIGN_OR_RAISE(auto input, OpenFile(text.file.path));
+  ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(chunk_bytes, pool));
+  for (int64_t at = text.data_begin; at < text.file.size;) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t got,
+                          input->ReadAt(at, chunk_bytes, chunk->mutable_data()));
+    if (got == 0) break;
+    if (std::memchr(chunk->data(), byte, static_cast<size_t>(got)) != nullptr) {
+      return true;
+    }
+    at += got;
+  }
+  return false;
+}
+
+// The line starts at targets, where each line of an odd structure is a record; else none.
+arrow::Result<std::vector<int64_t>> OddLineStarts(const CsvText& text,
+                                                  const std::vector<int64_t>& targets,
+                                                  const CsvOptions& options,
+                                                  arrow::MemoryPool* pool) {
+  if (options.escapechar.has_value()) return std::vector<int64_t>{};
+  if (options.quotechar.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(const bool has_quote, HasByte(text, *options.quotechar, pool));
+    if (has_quote) return std::vector<int64_t>{};
+  }
+  return LineStarts(text, targets, pool);
+}
+
 }  // namespace
 
 OpenNode MakeCsvCutsScan() { return MakeScan(OpenCsvCuts); }
@@ -288,13 +319,12 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
     CsvText rest = texts[i];
     if (!rest.starts.empty()) rest.data_begin = rest.starts.back();
     const auto& file = rest.file;
-    const bool is_whole =
-        IsSequential(file.path, ToTextFormat(options)) || options.escapechar.has_value();
-    if (is_whole) continue;
+    if (IsSequential(file.path, ToTextFormat(options))) continue;
     const auto targets = EvenTargets(rest.data_begin, file.size, cutting.target_bytes);
     if (targets.empty()) continue;
-    if (!options.quotechar.has_value()) {
-      auto lines = LineStarts(rest, targets, pool);
+    if (IsOdd(options) || !options.quotechar.has_value()) {
+      auto lines = IsOdd(options) ? OddLineStarts(rest, targets, options, pool)
+                                  : LineStarts(rest, targets, pool);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
       starts[i] = lines.MoveValueUnsafe();
       continue;

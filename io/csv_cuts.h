@@ -38,7 +38,7 @@ struct CsvCutting {
 /// which may be empty. Only the quotes before a line end tell whether it ends a record: a
 /// few thousand bytes do where some of them cannot open a field, and files in which they
 /// do not are read through. One piece where that is not possible: compressed files,
-/// comments, escape characters.
+/// comments, escape characters, and files of an odd structure (IsOdd) that have quotes.
 arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
                                               const CsvCutting& cutting,
                                               const CsvOptions& options,

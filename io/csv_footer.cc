@@ -48,7 +48,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
     const auto wanted =
         static_cast<int64_t>(std::min<size_t>(count, static_cast<size_t>(num_rows)));
     for (int64_t row = num_rows - wanted; row < num_rows; ++row) {
-      pass(rows.Field(row, 0).data() - rows.text());
+      pass(rows.LineOf(row).begin);
       begins.push_back(position);
       if (begins.size() > count) begins.pop_front();
     }

@@ -34,19 +34,19 @@ FirstRow TakeRow(const CsvRows& rows, int64_t row, const CsvOptions& options) {
   FirstRow found{.num_lines = rows.num_rows(), .is_there = row < rows.num_rows()};
   if (!found.is_there) return found;
   const CsvValues values(options);
-  const int64_t num_fields = rows.NumFields(row);
-  for (int64_t column = 0; column < num_fields; ++column) {
+  const auto& line = rows.LineOf(row);
+  for (int64_t column = 0; column < line.num_fields; ++column) {
     std::string scratch;
     const auto field = rows.Field(row, column);
     found.values.emplace_back(values.IsEscaped(field) ? values.Unescape(field, &scratch)
                                                       : field);
   }
-  const auto last = rows.Field(row, std::max<int64_t>(num_fields - 1, 0));
-  const char* end = last.data() + last.size();
-  found.begin = rows.Field(row, 0).data() - rows.text();
-  found.end = end - rows.text() + (std::string_view(end, 2) == "\r\n" ? 2 : 1);
-  found.line = rows.LineOf(row);
-  if (row + 1 < rows.num_rows()) found.next_fields = rows.NumFields(row + 1);
+  const bool has_line_feed =
+      rows.text()[line.end - 1] == '\r' && rows.text()[line.end] == '\n';
+  found.begin = line.begin;
+  found.end = line.end + (has_line_feed ? 1 : 0);
+  found.line = line.number;
+  if (row + 1 < rows.num_rows()) found.next_fields = rows.LineOf(row + 1).num_fields;
   return found;
 }
 

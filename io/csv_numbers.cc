@@ -18,12 +18,6 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // What C's isspace says, whatever the locale.
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 /// A power of five from below: `bits` * 2^exponent is at most 5^-n, and by less than
 /// 2^exponent; the highest bit is set.
 struct InversePower {
@@ -129,8 +123,14 @@ double BeyondRange(std::string_view text) {
 
 }  // namespace
 
+std::string_view TrimBlanks(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 IntegerText ReadInteger(std::string_view text, uint64_t* bits) {
-  text = Trim(text);
+  text = TrimBlanks(text);
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return IntegerText::kNotInteger;
@@ -148,7 +148,7 @@ IntegerText ReadInteger(std::string_view text, uint64_t* bits) {
 }
 
 bool ReadFloat(std::string_view text, double* value) {
-  text = Trim(text);
+  text = TrimBlanks(text);
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   double magnitude = 0;

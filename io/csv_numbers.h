@@ -20,6 +20,9 @@ IntegerText ReadInteger(std::string_view text, uint64_t* bits);
 /// Read a float: digits, point, exponent, inf or infinity. False if it is none.
 bool ReadFloat(std::string_view text, double* value);
 
+/// The text without the blanks, as C's isspace has them, around it.
+std::string_view TrimBlanks(std::string_view text);
+
 /// How many bytes in front of a field the Quick functions may read.
 inline constexpr int64_t kNumberPadding = 16;
 

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
-#include "io/csv_times.h"
+#include "io/csv_time_format.h"
 #include "io/type_names.h"
 
 namespace xshards::io {
@@ -16,6 +17,23 @@ const char* Text(bool value) { return value ? "true" : "false"; }
 arrow::Status CheckSpecial(const char* name, std::optional<char> c) {
   if (c == '\n' || c == '\r' || c == '\0') {
     return arrow::Status::Invalid(name, " must not be a line end or NUL");
+  }
+  return arrow::Status::OK();
+}
+
+// What is part of numbers anyway would leave open what it means.
+arrow::Status CheckNumberMarks(char decimal, std::optional<char> thousands) {
+  constexpr std::string_view kOfNumbers = "0123456789eE+-";
+  for (const std::optional<char> c : {std::optional<char>(decimal), thousands}) {
+    ARROW_RETURN_NOT_OK(CheckSpecial("decimal and thousands", c));
+    if (c.has_value() && kOfNumbers.find(*c) != std::string_view::npos) {
+      return arrow::Status::Invalid(
+          "decimal and thousands must not be digits, signs or 'e', got '", Text(*c), "'");
+    }
+  }
+  if (thousands == decimal) {
+    return arrow::Status::Invalid("decimal and thousands must differ, got '",
+                                  Text(decimal), "' twice");
   }
   return arrow::Status::OK();
 }
@@ -40,6 +58,21 @@ arrow::Status CsvOptions::Validate() const {
           "' twice");
     }
   }
+  if (long_sep.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    return arrow::Status::Invalid("long_sep must not have line ends or NUL in it");
+  }
+  if (!long_sep.empty() && (quotechar.has_value() || escapechar.has_value() ||
+                            comment.has_value() || delim_whitespace)) {
+    return arrow::Status::Invalid(
+        "long_sep knows no quotechar, escapechar, comment and delim_whitespace, got '",
+        long_sep, "'");
+  }
+  const bool is_odd = skipinitialspace || delim_whitespace || !doublequote;
+  if (is_odd && comment.has_value()) {
+    return arrow::Status::Invalid(
+        "comment does not go with skipinitialspace, delim_whitespace and doublequote");
+  }
+  ARROW_RETURN_NOT_OK(CheckNumberMarks(decimal, thousands));
   if (skiprows < 0) {
     return arrow::Status::Invalid("skiprows must be 0 or more, got ", skiprows);
   }
@@ -61,12 +94,11 @@ arrow::Status CsvOptions::Validate() const {
       return arrow::Status::Invalid("names must differ, got '", name, "' twice");
     }
   }
-  for (const auto& [name, first] : times) {
-    if (!TimeText::Like(first).has_value()) {
+  for (const auto& [name, format] : times) {
+    if (!TimeFormat::Make(format).has_value()) {
       return arrow::Status::Invalid(
-          "Expected a time as 2024-01-31 12:00:00 as the first "
-          "of column '",
-          name, "', got '", first, "'");
+          "Expected a format of times such as '%Y-%m-%d %H:%M' for column '", name,
+          "', got '", format, "'");
     }
   }
   ARROW_RETURN_NOT_OK(CheckDtype(dtype));
@@ -75,6 +107,10 @@ arrow::Status CsvOptions::Validate() const {
 
 OptionMap CsvOptions::ToMap() const {
   OptionMap map{{"sep", Text(sep)}};
+  if (!long_sep.empty()) map["long_sep"] = long_sep;
+  if (delim_whitespace) map["delim_whitespace"] = Text(delim_whitespace);
+  if (skipinitialspace) map["skipinitialspace"] = Text(skipinitialspace);
+  if (!doublequote) map["doublequote"] = Text(doublequote);
   if (header.has_value()) map["header"] = Text(*header);
   if (!names.empty()) map["names"] = EncodeList(names);
   if (usecols.has_value()) map["usecols"] = EncodeList(*usecols);
@@ -85,6 +121,18 @@ OptionMap CsvOptions::ToMap() const {
   if (escapechar.has_value()) map["escapechar"] = Text(*escapechar);
   if (comment.has_value()) map["comment"] = Text(*comment);
   if (!na_values.empty()) map["na_values"] = EncodeList(na_values);
+  if (!column_na_values.empty()) {
+    std::map<std::string, std::string> encoded;
+    for (const auto& [name, values] : column_na_values) {
+      encoded[name] = EncodeList(values);
+    }
+    map["column_na_values"] = EncodePairs(encoded);
+  }
+  if (!true_values.empty()) map["true_values"] = EncodeList(true_values);
+  if (!false_values.empty()) map["false_values"] = EncodeList(false_values);
+  if (decimal != '.') map["decimal"] = Text(decimal);
+  if (thousands.has_value()) map["thousands"] = Text(*thousands);
+  if (numbers_are_floats) map["numbers_are_floats"] = Text(numbers_are_floats);
   if (!keep_default_na) map["keep_default_na"] = Text(keep_default_na);
   if (!na_filter) map["na_filter"] = Text(na_filter);
   if (header_row != 0) map["header_row"] = std::to_string(header_row);
@@ -104,6 +152,13 @@ arrow::Result<CsvOptions> CsvOptions::FromMap(const OptionMap& map) {
   CsvOptions options;
   ARROW_ASSIGN_OR_RAISE(const auto sep, GetChar(map, "sep"));
   options.sep = sep.value_or(options.sep);
+  options.long_sep = GetString(map, "long_sep").value_or("");
+  ARROW_ASSIGN_OR_RAISE(const auto whitespace, GetBool(map, "delim_whitespace"));
+  options.delim_whitespace = whitespace.value_or(false);
+  ARROW_ASSIGN_OR_RAISE(const auto skips_blanks, GetBool(map, "skipinitialspace"));
+  options.skipinitialspace = skips_blanks.value_or(false);
+  ARROW_ASSIGN_OR_RAISE(const auto doublequote, GetBool(map, "doublequote"));
+  options.doublequote = doublequote.value_or(true);
   ARROW_ASSIGN_OR_RAISE(options.header, GetBool(map, "header"));
   ARROW_ASSIGN_OR_RAISE(const auto names, GetList(map, "names"));
   options.names = names.value_or(options.names);
@@ -120,6 +175,19 @@ arrow::Result<CsvOptions> CsvOptions::FromMap(const OptionMap& map) {
   ARROW_ASSIGN_OR_RAISE(options.comment, GetChar(map, "comment"));
   ARROW_ASSIGN_OR_RAISE(const auto na_values, GetList(map, "na_values"));
   options.na_values = na_values.value_or(options.na_values);
+  ARROW_ASSIGN_OR_RAISE(const auto by_column, GetPairs(map, "column_na_values"));
+  for (const auto& [name, encoded] : by_column) {
+    ARROW_ASSIGN_OR_RAISE(options.column_na_values[name], DecodeList(encoded));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto true_values, GetList(map, "true_values"));
+  options.true_values = true_values.value_or(options.true_values);
+  ARROW_ASSIGN_OR_RAISE(const auto false_values, GetList(map, "false_values"));
+  options.false_values = false_values.value_or(options.false_values);
+  ARROW_ASSIGN_OR_RAISE(const auto decimal, GetChar(map, "decimal"));
+  options.decimal = decimal.value_or(options.decimal);
+  ARROW_ASSIGN_OR_RAISE(options.thousands, GetChar(map, "thousands"));
+  ARROW_ASSIGN_OR_RAISE(const auto are_floats, GetBool(map, "numbers_are_floats"));
+  options.numbers_are_floats = are_floats.value_or(false);
   ARROW_ASSIGN_OR_RAISE(const auto keep_default_na, GetBool(map, "keep_default_na"));
   options.keep_default_na = keep_default_na.value_or(true);
   ARROW_ASSIGN_OR_RAISE(const auto na_filter, GetBool(map, "na_filter"));

@@ -22,6 +22,12 @@ namespace xshards::io {
 /// How to read CSV. The names and defaults are those of pandas.read_csv.
 struct XSHARDS_EXPORT CsvOptions {
   char sep = ',';
+  /// Instead of `sep`, and not only one character: quotes mean nothing then, and lines
+  /// lose the blanks around them. What pandas' Python engine does.
+  std::string long_sep{};
+  /// Instead of `sep`, any number of blanks and tabs; none before the first field.
+  bool delim_whitespace = false;
+  bool skipinitialspace = false;  // leave out blanks before fields
   /// Whether a line of column names comes first; unset: yes, unless `names` are given.
   std::optional<bool> header{};
   /// Which line has them, counted without those that are left out; those before it are
@@ -32,17 +38,26 @@ struct XSHARDS_EXPORT CsvOptions {
   std::optional<std::vector<std::string>> usecols{};
   /// Types by column name, see TypeFromName; other columns are inferred.
   std::map<std::string, std::string> dtype{};
-  /// Columns of times, by name, and the first time of each: all others are written like
-  /// it, or the column is text. See TimeText.
+  /// Columns of times, by name, and the format of each, as for strptime: all times are
+  /// written so, or the column is text. See TimeFormat.
   std::map<std::string, std::string> times{};
   std::optional<char> quotechar = '"';  // unset: quotes are ordinary characters
+  bool doublequote = true;              // whether two quotes inside quotes stand for one
   std::optional<char> escapechar{};
   std::optional<char> comment{};         // ignore the rest of the line from here
   std::vector<std::string> na_values{};  // missing, besides pandas' own list
-  bool keep_default_na = true;           // whether that list is missing, too
-  bool na_filter = true;                 // unset: nothing is missing
-  int64_t skiprows = 0;                  // lines left out at the start of every file
-  int64_t skipfooter = 0;                // and at the end
+  /// Missing in single columns, by name, besides na_values.
+  std::map<std::string, std::vector<std::string>> column_na_values{};
+  bool keep_default_na = true;              // whether that list is missing, too
+  bool na_filter = true;                    // unset: nothing is missing
+  std::vector<std::string> true_values{};   // besides "true", in any case
+  std::vector<std::string> false_values{};  // besides "false"
+  char decimal = '.';                       // the decimal point
+  std::optional<char> thousands{};          // between thousands of numbers
+  /// Infer no integers: as csv.QUOTE_NONNUMERIC does in pandas.
+  bool numbers_are_floats = false;
+  int64_t skiprows = 0;    // lines left out at the start of every file
+  int64_t skipfooter = 0;  // and at the end
   /// More lines to leave out, by number, ascending. The first line of a file is 0; a line
   /// end in quotes ends none.
   std::vector<int64_t> skip_lines{};

@@ -213,16 +213,17 @@ class CsvPlanner {
   arrow::Status SettleProvisionalText(const std::vector<std::string>& columns,
                                       std::vector<CsvKinds>* kinds) {
     std::vector<std::string> unsettled;
+    std::vector<size_t> places;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (IsProvisionalText((*kinds)[i])) unsettled.push_back(columns[i]);
+      if (!IsProvisionalText((*kinds)[i]) || options_.times.contains(columns[i]))
+        continue;
+      unsettled.push_back(columns[i]);
+      places.push_back(i);
     }
     if (unsettled.empty()) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto all,
                           FindCsvKinds(scan_, unsettled, ScanExtent::kWhole, run_));
-    size_t next = 0;
-    for (auto& seen : *kinds) {
-      if (IsProvisionalText(seen)) seen |= all[next++];
-    }
+    for (size_t i = 0; i < places.size(); ++i) (*kinds)[places[i]] |= all[i];
     return arrow::Status::OK();
   }
 

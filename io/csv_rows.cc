@@ -35,7 +35,8 @@ int64_t MaxFields(const char* text, int64_t size, char sep) {
 
 CsvRows::CsvRows(const CsvOptions& options)
     : marks_(MarksOf(options)),
-      escape_(options.escapechar),
+      odd_(IsOdd(options) ? std::make_optional<OddCsvMarks>(options) : std::nullopt),
+      stride_(odd_.has_value() ? 2 : 1),
       ignores_extra_(options.usecols.has_value()),
       skips_blank_(options.skip_blank_lines),
       on_bad_lines_(options.on_bad_lines),
@@ -63,7 +64,26 @@ bool CsvRows::IsSkipped(int64_t line) {
 
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;
-  if (is_last && size > 0 && text[size - 1] != '\n') text[size++] = '\n';
+  ends_escaped_ = false;
+  const bool lacks_line_end = is_last && size > 0 && text[size - 1] != '\n';
+  if (lacks_line_end) text[size++] = '\n';
+  if (odd_.has_value()) {
+    FindOdd(text, size);
+    // Where the last line end is escaped, another one ends the record.
+    const bool is_open = found_.num_lines == 0 ||
+                         line_ends_[static_cast<size_t>(found_.num_lines - 1)] + 1 < size;
+    if (is_last && size > 0 && is_open && !found_.in_quotes) {
+      ends_escaped_ = lacks_line_end;
+      text[size++] = '\n';
+      FindOdd(text, size);
+    }
+  } else {
+    FindPlain(text, size);
+  }
+  GatherRows(size, is_last, num_columns);
+}
+
+void CsvRows::FindPlain(const char* text, int64_t size) {
   const auto room = static_cast<size_t>(
       MaxFields(text, size, static_cast<char>(marks_.sep)) + kCsvPadding);
   if (last_fields_.size() < room) last_fields_.resize(room);
@@ -71,18 +91,27 @@ void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) 
   ends_[0] = std::numeric_limits<uint32_t>::max();
   found_.ends = ends_.data() + 1;
   found_.last_fields = last_fields_.data();
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text);
-  if (escape_.has_value()) {
-    FindEscapedCsvFields(bytes, size, marks_, static_cast<uint8_t>(*escape_), &found_);
-  } else {
-    find_(bytes, size, marks_, &found_);
-  }
-  GatherRows(size, is_last, num_columns);
+  find_(reinterpret_cast<const uint8_t*>(text), size, marks_, &found_);
+}
+
+void CsvRows::FindOdd(const char* text, int64_t size) {
+  const std::string_view all(text, static_cast<size_t>(size));
+  const auto room = static_cast<size_t>(io::MaxFields(all, *odd_));
+  if (last_fields_.size() < room) last_fields_.resize(room);
+  if (line_ends_.size() < room) line_ends_.resize(room);
+  if (ends_.size() < 2 * room + 1) ends_.resize(2 * room + 1);
+  CsvFieldPairs found{.pairs = ends_.data(),
+                      .last_fields = last_fields_.data(),
+                      .line_ends = line_ends_.data()};
+  FindOddCsvFields(all, *odd_, &found);
+  found_.num_ends = 2 * found.num_fields;
+  found_.num_lines = found.num_lines;
+  found_.in_quotes = found.in_quotes;
+  found_.is_ascii = found.is_ascii;
 }
 
 void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   firsts_.resize(static_cast<size_t>(found_.num_lines));
-  num_fields_.clear();
   lines_.clear();
   left_out_.clear();
   too_long_.reset();
@@ -92,22 +121,23 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   const bool counts_lines = !skips_blank_ || numbers_lines();
   // Where lines count, each is looked at.
   const int64_t usual_fields = counts_lines ? 0 : num_columns;
-  uint32_t first = 0;
+  int64_t first = 0;
   for (int64_t line = 0; line < found_.num_lines; ++line) {
-    const uint32_t last = last_fields_[static_cast<size_t>(line)];
-    const uint32_t next = std::exchange(first, last + 1);
-    const int64_t num_fields = int64_t{last} - next + 1;
-    uint32_t row = next;
+    const int64_t last = last_fields_[static_cast<size_t>(line)];
+    const int64_t num_fields = last - first + 1;
+    auto row = static_cast<uint32_t>(stride_ * first);
+    const int64_t line_end = stride_ == 1 ? ends_[static_cast<size_t>(last + 1)]
+                                          : line_ends_[static_cast<size_t>(line)];
+    first = last + 1;
     if (num_fields != usual_fields || num_fields == 1) {
-      const uint32_t begin = ends_[next] + 1;
-      const uint32_t end = ends_[next + 1];
-      const int64_t line_end = int64_t{ends_[last + 1]} + 1;
+      const uint32_t begin = ends_[row] + 1;
+      const uint32_t end = ends_[row + 1];
       if (counts_lines) {
         if (IsSecondLineEnd(begin, end)) {
-          consumed_ = line_end;
+          consumed_ = line_end + 1;
           continue;
         }
-        if (!is_last && line_end == size && text_[size - 1] == '\r') break;
+        if (!is_last && line_end + 1 == size && text_[line_end] == '\r') break;
       }
       const bool is_blank = num_fields == 1 && IsBlank({text_ + begin, end - begin});
       const bool is_too_long =
@@ -120,13 +150,15 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
                                .num_fields = num_fields,
                                .next_row = static_cast<int64_t>(num_rows)});
         }
-        consumed_ = line_end;
+        consumed_ = line_end + 1;
         ++line_;
         continue;
       }
       if (num_columns == 0) {
-        num_fields_.push_back(is_blank && begin == end ? 0 : num_fields);
-        lines_.push_back(line_);
+        lines_.push_back({.number = line_,
+                          .begin = consumed_,
+                          .end = line_end + 1,
+                          .num_fields = is_blank && begin == end ? 0 : num_fields});
       }
       if (is_too_long) {
         too_long_ = {.begin = text_ + begin, .num_fields = num_fields};
@@ -134,12 +166,12 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
       }
       if (num_fields < num_columns) {
         if (filled > static_cast<size_t>(found_.num_ends) + 1 + kMaxFilled) break;
-        row = FillUp(next, num_fields, num_columns, &filled);
+        row = FillUp(row, num_fields, num_columns, &filled);
       }
       ++line_;
     }
     firsts_[num_rows++] = row;
-    consumed_ = int64_t{ends_[last + 1]} + 1;
+    consumed_ = line_end + 1;
   }
   firsts_.resize(num_rows);
   // A line that is left out may leave its quotes open.
@@ -149,18 +181,19 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   }
 }
 
-uint32_t CsvRows::FillUp(uint32_t first, int64_t num_fields, int64_t num_columns,
+uint32_t CsvRows::FillUp(uint32_t row, int64_t num_fields, int64_t num_columns,
                          size_t* filled) {
-  const size_t needed = *filled + static_cast<size_t>(num_columns) + 1;
+  const size_t needed = *filled + NumPositions(num_columns);
   if (ends_.size() < needed) ends_.resize(std::max(needed, 2 * ends_.size()));
-  // A copy of the record's ends, with the one before it, and then ends that follow each
-  // other: the fields between them are empty.
+  // A copy of the record's positions, with the one before it, and then positions that
+  // follow each other: the fields between them are empty.
   auto to = ends_.begin() + static_cast<std::ptrdiff_t>(*filled);
-  to = std::copy_n(ends_.begin() + first, num_fields + 1, to);
-  for (int64_t i = num_fields; i < num_columns; ++i, ++to) *to = *(to - 1) + 1;
-  const auto row = static_cast<uint32_t>(*filled);
+  to = std::copy_n(ends_.begin() + row, NumPositions(num_fields), to);
+  const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(needed);
+  for (; to != end; ++to) *to = *(to - 1) + 1;
+  const auto copy = static_cast<uint32_t>(*filled);
   *filled = needed;
-  return row;
+  return copy;
 }
 
 }  // namespace xshards::io

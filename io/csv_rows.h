@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/csv_odd_structure.h"
 #include "io/csv_options.h"
 #include "io/csv_structure.h"
 
@@ -20,7 +21,7 @@ class CsvRows {
   explicit CsvRows(const CsvOptions& options);
 
   /// Find the fields. `text` begins at the start of a record and has kNumberPadding bytes
-  /// in front and kCsvPadding behind, the first of which is written to where a last
+  /// in front and kCsvPadding behind, the first two of which are written to where a last
   /// record, `is_last`, has no line end. Lines of blanks only are left out. Records with
   /// fewer than `num_columns` fields are filled up with empty ones; 0 takes them as they
   /// are. Stops early where that would take too much memory. A text that ends in a
@@ -40,6 +41,8 @@ class CsvRows {
   bool is_ascii() const { return found_.is_ascii; }
   /// Whether the text ends inside quotes.
   bool in_quotes() const { return found_.in_quotes; }
+  /// Whether the last text ends in an escape character, with nothing behind it.
+  bool ends_escaped() const { return ends_escaped_; }
   struct LongRow {
     const char* begin = nullptr;
     int64_t num_fields = 0;
@@ -51,22 +54,39 @@ class CsvRows {
   const std::vector<LongRow>& left_out() const { return left_out_; }
 
   const char* text() const { return text_; }
-  /// For loops over a column: its field of a row ends at `ends()[firsts()[row] +
-  /// column]`, and begins behind the end that precedes that one.
-  const uint32_t* ends() const { return ends_.data() + 1; }
-  const uint32_t* firsts() const { return firsts_.data(); }
+  /// The fields of a column, for loops over it. `ends[firsts[row]]` is where its field of
+  /// a row ends, which begins behind the position that precedes that one.
+  struct Column {
+    const char* text = nullptr;
+    const uint32_t* ends = nullptr;
+    const uint32_t* firsts = nullptr;
 
-  std::string_view Field(int64_t row, int64_t column) const {
-    const uint32_t* end = ends() + firsts_[static_cast<size_t>(row)] + column;
-    const uint32_t begin = end[-1] + 1;
-    return {text_ + begin, *end - begin};
+    std::string_view Field(int64_t row) const {
+      const uint32_t* const end = ends + firsts[row];
+      const uint32_t begin = end[-1] + 1;
+      return {text + begin, *end - begin};
+    }
+  };
+  Column FieldsOf(int64_t column) const {
+    return {text_, ends_.data() + 1 + column * stride_, firsts_.data()};
   }
-  /// Only where rows are taken as they are. An empty line has none.
-  int64_t NumFields(int64_t row) const { return num_fields_[static_cast<size_t>(row)]; }
-  /// The number of a row's line, where lines are numbered and rows taken as they are.
-  int64_t LineOf(int64_t row) const { return lines_[static_cast<size_t>(row)]; }
+  std::string_view Field(int64_t row, int64_t column) const {
+    return FieldsOf(column).Field(row);
+  }
+  struct Line {
+    int64_t number = 0;      // where lines are numbered
+    int64_t begin = 0;       // in the text
+    int64_t end = 0;         // behind its line end, of two characters the first
+    int64_t num_fields = 0;  // none in an empty line
+  };
+  /// The line of a row, only where rows are taken as they are.
+  const Line& LineOf(int64_t row) const { return lines_[static_cast<size_t>(row)]; }
+  int64_t NumFields(int64_t row) const { return LineOf(row).num_fields; }
 
  private:
+  // Find fields and lines, into ends_, last_fields_ and found_.
+  void FindPlain(const char* text, int64_t size);
+  void FindOdd(const char* text, int64_t size);
   void GatherRows(int64_t size, bool is_last, int64_t num_columns);
   // Whether some lines are left out for their numbers.
   bool numbers_lines() const {
@@ -77,12 +97,18 @@ class CsvRows {
   bool IsSecondLineEnd(uint32_t begin, uint32_t end) const {
     return begin == end && begin > 0 && text_[begin] == '\n' && text_[begin - 1] == '\r';
   }
+  // How many positions the fields of a row take in ends_: with the one before the first.
+  size_t NumPositions(int64_t num_fields) const {
+    return static_cast<size_t>(stride_ * (num_fields - 1) + 2);
+  }
   // Copy a short record to `filled` with empty fields behind it; returns where.
-  uint32_t FillUp(uint32_t first, int64_t num_fields, int64_t num_columns,
-                  size_t* filled);
+  uint32_t FillUp(uint32_t row, int64_t num_fields, int64_t num_columns, size_t* filled);
 
   const CsvMarks marks_;
-  const std::optional<char> escape_;
+  // Set: fields are found byte by byte, and need not begin where the one before ends. So
+  // ends_ has two positions for each of them.
+  const std::optional<OddCsvMarks> odd_;
+  const int64_t stride_;
   const bool ignores_extra_;
   const bool skips_blank_;
   const BadLines on_bad_lines_;
@@ -94,12 +120,13 @@ class CsvRows {
   const char* text_ = nullptr;
   std::vector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
   std::vector<uint32_t> last_fields_;
+  std::vector<uint32_t> line_ends_;  // only with odd_
   std::vector<uint32_t> firsts_;
-  std::vector<int64_t> num_fields_;
-  std::vector<int64_t> lines_;
+  std::vector<Line> lines_;
   std::vector<LongRow> left_out_;
   CsvFieldEnds found_;
   int64_t consumed_ = 0;
+  bool ends_escaped_ = false;
   std::optional<LongRow> too_long_;
 };
 

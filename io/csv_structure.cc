@@ -59,36 +59,4 @@ CsvTarget BestCsvTarget() {
   return IsSupported(CsvTarget::kAvx2) ? CsvTarget::kAvx2 : CsvTarget::kBaseline;
 }
 
-void FindEscapedCsvFields(const uint8_t* text, int64_t size, CsvMarks marks,
-                          uint8_t escape, CsvFieldEnds* out) {
-  bool in_quotes = false;
-  bool at_start = true;        // of a field
-  bool after_closing = false;  // directly behind the quote that may have closed a field
-  uint8_t all = 0;
-  out->num_ends = 0;
-  out->num_lines = 0;
-  for (int64_t i = 0; i < size; ++i) {
-    const uint8_t byte = text[i];
-    all |= byte;
-    const bool was_start = at_start;
-    const bool was_closing = after_closing;
-    at_start = false;
-    after_closing = false;
-    if (byte == escape) {
-      if (++i < size) all |= text[i];
-    } else if (marks.has_quote && byte == marks.quote) {
-      after_closing = in_quotes;
-      in_quotes = !in_quotes && (was_start || was_closing);
-    } else if (!in_quotes && (byte == marks.sep || byte == '\n' || byte == '\r')) {
-      if (byte != marks.sep) {
-        out->last_fields[out->num_lines++] = static_cast<uint32_t>(out->num_ends);
-      }
-      out->ends[out->num_ends++] = static_cast<uint32_t>(i);
-      at_start = true;
-    }
-  }
-  out->in_quotes = in_quotes;
-  out->is_ascii = all < 0x80;
-}
-
 }  // namespace xshards::io

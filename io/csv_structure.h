@@ -56,9 +56,4 @@ SkipCsvQuotes CsvQuoteSkipper(CsvTarget target);
 /// The newest target that this machine supports.
 CsvTarget BestCsvTarget();
 
-/// The same, byte by byte, for text where `escape` takes its meaning from the character
-/// that follows.
-void FindEscapedCsvFields(const uint8_t* text, int64_t size, CsvMarks marks,
-                          uint8_t escape, CsvFieldEnds* out);
-
 }  // namespace xshards::io

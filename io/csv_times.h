@@ -11,43 +11,30 @@
 
 #include "io/csv_options.h"
 #include "io/csv_rows.h"
+#include "io/csv_time_format.h"
 #include "io/csv_values.h"
 
 namespace xshards::io {
 
-/// How the times of a column are written: as the first of them is, as in pandas.
-class TimeText {
- public:
-  /// Nothing for a text that is no time of ISO 8601: a date with four, two and two
-  /// digits, and perhaps hours and minutes, seconds, up to six digits of them, and "Z".
-  static std::optional<TimeText> Like(std::string_view first);
-
-  /// Timestamps of microseconds; of UTC where times end in "Z".
-  std::shared_ptr<arrow::DataType> type() const;
-  /// Microseconds since 1970; nothing for what is written in another way, or is no time.
-  std::optional<int64_t> Read(std::string_view text) const;
-
- private:
-  TimeText() = default;
-
-  size_t length_ = 0;  // up to the last second
-  char between_ = 0;   // date and time: 'T', ' ', or NUL for dates alone
-  bool has_fraction_ = false;
-  bool is_utc_ = false;
-};
-
 /// How the times of a column are written, where it is to hold times.
-std::optional<TimeText> TimesOf(const std::string& column, const CsvOptions& options);
+std::optional<TimeFormat> TimesOf(const std::string& column, const CsvOptions& options);
 
 /// Whether a text is missing among times, besides what is missing everywhere.
 bool IsNoTime(std::string_view text);
 
-/// The kinds of the first rows of a column of times: a time is an integer, all else that
-/// there is is text.
-CsvKinds TimeKindsOf(const TimeText& times, const CsvValues& values, const CsvRows& rows,
-                     int64_t column, int64_t num_rows);
-/// A field of a column of times that has these kinds: text where one is text.
-std::shared_ptr<arrow::Field> TimeFieldOf(const TimeText& times, CsvKinds kinds,
+/// A time in a unit; nothing where that cannot hold it: digits beyond microseconds, dates
+/// beyond the range of nanoseconds, and any time in seconds, which stand for none at all.
+std::optional<int64_t> InUnit(const CsvTime& time, arrow::TimeUnit::type unit);
+
+/// The kinds of the first rows of a column of times. A time is an integer, with more than
+/// six digits of seconds a float, and huge where nanoseconds cannot hold it. All else
+/// that there is is text.
+CsvKinds TimeKindsOf(const TimeFormat& times, const CsvValues& values,
+                     const CsvRows& rows, int64_t column, int64_t num_rows);
+/// A field of a column of times that has these kinds: microseconds, or nanoseconds where
+/// one is written so; seconds where all are missing. Text where one is text, or does not
+/// fit.
+std::shared_ptr<arrow::Field> TimeFieldOf(const TimeFormat& times, CsvKinds kinds,
                                           const std::shared_ptr<arrow::Field>& field);
 
 }  // namespace xshards::io

@@ -40,10 +40,13 @@ class KindsReader {
     for (size_t i = 0; i < file_columns.size(); ++i) {
       known.emplace(file_columns[i], static_cast<int64_t>(i));
     }
+    CsvColumnValues all_values(options);
     std::vector<int64_t> indices;
-    std::vector<std::optional<TimeText>> times;
+    std::vector<const CsvValues*> values;
+    std::vector<std::optional<TimeFormat>> times;
     for (const auto& name : columns) {
       indices.push_back(known.at(name));
+      values.push_back(&all_values.Of(name));
       times.push_back(TimesOf(name, options));
     }
     const int64_t block_bytes =
@@ -51,7 +54,7 @@ class KindsReader {
     KindsReader reader(split.path, options, extent,
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices),
-                       std::move(times));
+                       std::move(all_values), std::move(values), std::move(times));
     ARROW_ASSIGN_OR_RAISE(const auto line, GetFirstLine(split, scan.options));
     if (line.has_value()) reader.rows_.NumberFrom(*line);
     return reader;
@@ -72,9 +75,10 @@ class KindsReader {
       rows_.Find(block->mutable_text(), size, block->is_last, num_columns_);
       const int64_t count = std::min(rows_.num_rows(), rows_left);
       for (size_t i = 0; i < indices_.size(); ++i) {
-        (*kinds)[i] |= times_[i].has_value()
-                           ? TimeKindsOf(*times_[i], values_, rows_, indices_[i], count)
-                           : values_.KindsOf(rows_, indices_[i], count);
+        (*kinds)[i] |=
+            times_[i].has_value()
+                ? TimeKindsOf(*times_[i], *values_[i], rows_, indices_[i], count)
+                : values_[i]->KindsOf(rows_, indices_[i], count);
       }
       rows_left -= count;
       const int64_t consumed = std::min(rows_.consumed(), size);
@@ -91,26 +95,31 @@ class KindsReader {
  private:
   KindsReader(std::string path, const CsvOptions& options, ScanExtent extent,
               TextBlocks blocks, int64_t num_columns, std::vector<int64_t> indices,
-              std::vector<std::optional<TimeText>> times)
+              CsvColumnValues all_values, std::vector<const CsvValues*> values,
+              std::vector<std::optional<TimeFormat>> times)
       : path_(std::move(path)),
         extent_(extent),
-        values_(options),
+        all_values_(std::move(all_values)),
         rows_(options),
         blocks_(std::move(blocks)),
         num_columns_(num_columns),
         max_rows_(options.nrows.value_or(std::numeric_limits<int64_t>::max())),
         indices_(std::move(indices)),
+        values_(std::move(values)),
         times_(std::move(times)) {}
 
   std::string path_;
   ScanExtent extent_;
-  CsvValues values_;
+  CsvColumnValues all_values_;
   CsvRows rows_;
   TextBlocks blocks_;
   int64_t num_columns_;  // of the file
   int64_t max_rows_;
-  std::vector<int64_t> indices_;                // of the columns asked for
-  std::vector<std::optional<TimeText>> times_;  // of these, how times are written
+  // Of the columns asked for, where they are, what their texts mean, and how times are
+  // written.
+  std::vector<int64_t> indices_;
+  std::vector<const CsvValues*> values_;
+  std::vector<std::optional<TimeFormat>> times_;
 };
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
@@ -126,7 +135,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
     context.metrics->bytes_read += bytes_read;
     arrow::ArrayVector arrays;
     for (const CsvKinds seen : kinds) {
-      arrow::UInt8Builder builder(context.pool);
+      arrow::UInt16Builder builder(context.pool);
       ARROW_RETURN_NOT_OK(builder.Append(seen));
       ARROW_ASSIGN_OR_RAISE(auto array, builder.Finish());
       arrays.push_back(std::move(array));
@@ -161,14 +170,14 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
   SetExtent(extent, &probe.options);
   probe.splits = scan.splits;
   arrow::FieldVector fields;
-  for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint8()));
+  for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint16()));
   probe.schema = arrow::schema(std::move(fields));
   ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
   std::vector<CsvKinds> kinds(columns.size());
   for (const auto& batch : batches) {
     for (size_t i = 0; i < columns.size(); ++i) {
       const auto& seen =
-          static_cast<const arrow::UInt8Array&>(*batch->column(static_cast<int>(i)));
+          static_cast<const arrow::UInt16Array&>(*batch->column(static_cast<int>(i)));
       for (int64_t row = 0; row < seen.length(); ++row) kinds[i] |= seen.Value(row);
     }
   }

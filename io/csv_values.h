@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 
 #include <arrow/type.h>
 
+#include "io/csv_number_format.h"
 #include "io/csv_options.h"
 #include "io/csv_rows.h"
 
@@ -21,7 +23,8 @@ namespace xshards::io {
 /// The texts that stand for a missing value.
 class MissingValues {
  public:
-  explicit MissingValues(const CsvOptions& options);
+  /// Those of a column, where it has some of its own.
+  explicit MissingValues(const CsvOptions& options, const std::string& column = {});
 
   bool Contains(std::string_view value) const {
     // First bytes and lengths rule out nearly everything.
@@ -37,6 +40,7 @@ class MissingValues {
 
  private:
   bool Find(std::string_view value) const { return values_.contains(value); }
+  void Add(const std::string& value);
 
   std::set<std::string, std::less<>> values_;
   std::set<double> numbers_;
@@ -46,7 +50,7 @@ class MissingValues {
 };
 
 /// What a field is to pandas.read_csv; of a column, which kinds were seen.
-enum class CsvKind : uint8_t {
+enum class CsvKind : uint16_t {
   kMissing = 1,
   kBool = 2,
   kNegative = 4,   // int64
@@ -55,13 +59,18 @@ enum class CsvKind : uint8_t {
   kHuge = 32,      // too large for uint64
   kFloat = 64,
   kText = 128,
+  kSeparated = 256,  // an integer with separators of thousands
 };
-using CsvKinds = uint8_t;
+/// A set of these. A number that is a truth value, too, has the bit of its kind moved up
+/// by kTruthShift.
+using CsvKinds = uint16_t;
+inline constexpr int kTruthShift = 8;
 
 /// How the text of fields becomes values.
 class CsvValues {
  public:
-  explicit CsvValues(const CsvOptions& options);
+  /// Those of a column, where it has missing values of its own.
+  explicit CsvValues(const CsvOptions& options, const std::string& column = {});
 
   const MissingValues& missing() const { return missing_; }
   /// Whether the field must be rewritten by Unescape before it means anything.
@@ -70,16 +79,23 @@ class CsvValues {
   }
   /// The quote, where nothing but quotes changes what a field means.
   std::optional<char> only_quotes() const {
-    return has_quote_ && !escape_.has_value() ? std::optional(quote_) : std::nullopt;
+    return has_quote_ && doublequote_ && !escape_.has_value() ? std::optional(quote_)
+                                                              : std::nullopt;
   }
   /// The value of a quoted or escaped field; `scratch` may hold it.
   std::string_view Unescape(std::string_view field, std::string* scratch) const;
   std::optional<bool> ReadBool(std::string_view value) const;
-  CsvKind Classify(std::string_view value) const;
+  const NumberFormat& numbers() const { return numbers_; }
+  /// Whether the Quick functions of csv_numbers.h read numbers right.
+  bool take_quick_numbers() const {
+    return numbers_.is_plain() && !missing_.hide_values();
+  }
+  CsvKinds Classify(std::string_view value) const;
   /// The kinds of the first rows of a column.
   CsvKinds KindsOf(const CsvRows& rows, int64_t column, int64_t num_rows) const;
 
  private:
+  CsvKinds ClassifyNumber(std::string_view value) const;
   // The kind of a plain number, for fields that CsvRows found.
   std::optional<CsvKind> QuickKind(std::string_view field) const;
 
@@ -87,6 +103,28 @@ class CsvValues {
   const char quote_;  // NUL, with has_quote_ unset, where there is none
   const std::optional<char> escape_;
   const bool has_quote_;
+  const bool doublequote_;
+  const bool truths_have_cases_;  // "tRUE" is none
+  const NumberFormat numbers_;
+  const bool are_floats_;
+  // Texts that stand for true and false, of which some may be numbers, too.
+  const std::map<std::string, bool, std::less<>> truths_;
+  const bool has_truth_numbers_;
+  const bool has_quick_kinds_;  // QuickKind tells all there is to know of a number
+};
+
+/// The CsvValues of all columns, which differ where some have missing values of their
+/// own.
+class CsvColumnValues {
+ public:
+  explicit CsvColumnValues(const CsvOptions& options);
+
+  /// Lives as long as this, wherever it is moved.
+  const CsvValues& Of(const std::string& column) const;
+
+ private:
+  std::unique_ptr<const CsvValues> common_;
+  std::map<std::string, CsvValues, std::less<>> own_;
 };
 
 /// The type of a column, as pandas gives it to all of its values: see README.md.

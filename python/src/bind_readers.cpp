@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "io/csv_time_format.h"
 #include "io/readers.h"
 #include "python/src/action.h"
 #include "python/src/bindings.h"
@@ -30,6 +31,10 @@ void Take(const py::dict& from, const char* key, T& to) {
 io::CsvOptions CsvOptions(const py::dict& from) {
   io::CsvOptions options;
   Take(from, "sep", options.sep);
+  Take(from, "long_sep", options.long_sep);
+  Take(from, "delim_whitespace", options.delim_whitespace);
+  Take(from, "skipinitialspace", options.skipinitialspace);
+  Take(from, "doublequote", options.doublequote);
   Take(from, "header", options.header);
   Take(from, "names", options.names);
   Take(from, "usecols", options.usecols);
@@ -39,6 +44,12 @@ io::CsvOptions CsvOptions(const py::dict& from) {
   Take(from, "comment", options.comment);
   Take(from, "times", options.times);
   Take(from, "na_values", options.na_values);
+  Take(from, "column_na_values", options.column_na_values);
+  Take(from, "true_values", options.true_values);
+  Take(from, "false_values", options.false_values);
+  Take(from, "decimal", options.decimal);
+  Take(from, "thousands", options.thousands);
+  Take(from, "numbers_are_floats", options.numbers_are_floats);
   Take(from, "keep_default_na", options.keep_default_na);
   Take(from, "na_filter", options.na_filter);
   Take(from, "header_row", options.header_row);
@@ -107,6 +118,9 @@ void BindReaders(py::module_& module) {
   module.def("can_read_xz", io::CanReadXz);
   Bind(module, "read_csv", io::ReadCsv, CsvOptions);
   Bind(module, "count_csv_lines", io::CountCsvLines, CsvOptions);
+  module.def("reads_time_format", [](const std::string& format) {
+    return io::TimeFormat::Make(format).has_value();
+  });
   Bind(module, "read_json", io::ReadJson, JsonOptions);
   Bind(module, "read_parquet", io::ReadParquet, ParquetOptions);
   Bind(module, "read_ipc", io::ReadIpc, ParquetOptions);

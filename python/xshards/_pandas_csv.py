@@ -7,14 +7,16 @@ pandas reads whole files in worker processes, one partition a file.
 from __future__ import annotations
 
 import codecs
-import datetime
+import contextlib
 import inspect
-import re
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xshards import _core
+from xshards._csv_separators import is_separator
+from xshards._csv_times import are_times
 from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
 from xshards.errors import XShardsTypeError
@@ -28,11 +30,11 @@ __all__ = [
     "engine_compression",
     "engine_encoding",
     "for_pandas_only",
-    "is_plain_time",
     "pandas_options",
     "pandas_read_csv",
     "skipped_lines",
     "spelled",
+    "spelled_by_column",
     "why_pandas",
 ]
 
@@ -42,9 +44,6 @@ _NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize"}
 _NOT_PASSED = {"delimiter", "squeeze"}
 _COMPRESSED_FOR_PANDAS = (".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # where pandas has others
-_PLAIN_TIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?Z?)?"
-)
 # Our names of encodings, by those of codecs.lookup.
 _ENCODINGS = {
     "utf-8": "utf-8",
@@ -73,32 +72,28 @@ def check_options(options: dict[str, Any]) -> None:
 def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
     """Name the first option that only pandas reads, or None if we do."""
     checks = {
-        "sep": _is_character(options["sep"]),
+        "sep": is_separator(options),
         "header": _is_header(options["header"]),
         "names": _are_strings(options["names"]),
         "usecols": _chooses(options),
         "index_col": _is_index(options),
-        "na_values": _are_texts_or_numbers(options["na_values"]),
-        "true_values": options["true_values"] is None,
-        "false_values": options["false_values"] is None,
+        "na_values": _are_missing_values(options),
+        "true_values": _are_listed_strings(options["true_values"]),
+        "false_values": _are_listed_strings(options["false_values"]),
         "quotechar": _is_character(options["quotechar"], optional=True),
-        "doublequote": options["doublequote"],
-        "quoting": options["quoting"] in (0, 1, 3),
+        "quoting": options["quoting"] in (0, 1, 2, 3),
         "escapechar": _is_character(options["escapechar"], optional=True),
         "comment": _is_character(options["comment"], optional=True),
         "skiprows": _are_lines(options),
         "skipfooter": options["skipfooter"] == 0 or _is_plain_footer(options),
         # Lines of comments only are not blank, but leave nothing behind.
-        "skip_blank_lines": options["skip_blank_lines"] or options["comment"] is None,
-        "skipinitialspace": not options["skipinitialspace"],
-        "thousands": options["thousands"] is None,
-        "decimal": options["decimal"] == ".",
-        "parse_dates": options["parse_dates"] is None
-        or (
-            isinstance(options["parse_dates"], list)
-            and _are_strings(options["parse_dates"])
-        ),
-        "date_format": options["date_format"] is None,
+        "skip_blank_lines": options["skip_blank_lines"]
+        or (options["comment"] is None and options["escapechar"] is None),
+        "thousands": options["thousands"] is None
+        or _is_number_mark(options["thousands"], options),
+        "decimal": _is_number_mark(options["decimal"], options)
+        and options["decimal"] != options["thousands"],
+        "parse_dates": are_times(options),
         "encoding": engine_encoding(options["encoding"]) is not None,
         "compression": _is_compression(options["compression"], paths),
         "on_bad_lines": options["on_bad_lines"] in ("error", "warn", "skip"),
@@ -138,6 +133,11 @@ def _is_plain_footer(options: dict[str, Any]) -> bool:
         and options["skip_blank_lines"]
         and options["comment"] is None
         and options["escapechar"] is None
+        and options["doublequote"]
+        and not options["skipinitialspace"]
+        and options["thousands"] is None
+        and options["decimal"] == "."
+        and len(options["sep"]) == 1
     )
 
 
@@ -209,46 +209,68 @@ def _is_compression(compression: Any, paths: Iterable[str]) -> bool:
     return method == "none" or method in _COMPRESSIONS
 
 
-def _are_texts_or_numbers(value: Any) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, Mapping):
-        return False
-    listed = value if pd.api.types.is_list_like(value) else [value]
-    return all(
-        isinstance(one, str)
-        or (type(one) is not bool and isinstance(one, Real) and float(one).is_integer())
-        for one in listed
+def _are_listed_strings(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
     )
 
 
+def _is_number_mark(value: object, options: dict[str, Any]) -> bool:
+    """Tell whether a character can be nothing else in a number."""
+    return (
+        isinstance(value, str)
+        and len(value) == 1
+        and value.isascii()
+        and not value.isalnum()
+        and value not in "+-\r\n\0"
+        and value not in (options["quotechar"], options["escapechar"])
+    )
+
+
+def _are_missing_values(options: dict[str, Any]) -> bool:
+    value = options["na_values"]
+    if isinstance(value, Mapping):
+        has_names = options["header"] is not None or options["names"] is not None
+        return has_names and all(
+            isinstance(name, str) and _are_texts_or_numbers(ones)
+            for name, ones in value.items()
+        )
+    return _are_texts_or_numbers(value)
+
+
+def _are_texts_or_numbers(value: Any) -> bool:
+    if value is None:
+        return True
+    listed = value if pd.api.types.is_list_like(value) else [value]
+    return all(isinstance(one, str | int | float | np.integer) for one in listed)
+
+
 def spelled(na_values: Any) -> list[str]:
-    """Give texts for missing values as pandas does: of 1 also 1.0, and the reverse."""
-    if na_values is None:
+    """Give texts for missing values as pandas does: of 1 also 1.0, and the reverse.
+
+    Of 2.5 also 2, which pandas takes for missing, too.
+    """
+    if na_values is None or isinstance(na_values, Mapping):
         return []
     found = []
     for one in na_values if pd.api.types.is_list_like(na_values) else [na_values]:
         found.append(str(one))
-        try:
+        with contextlib.suppress(ValueError, OverflowError):
             number = float(one)
-        except ValueError:
-            continue
-        if number.is_integer():
-            found += [f"{int(number)}.0", str(int(number))]
+            if number == int(number):
+                found += [f"{int(number)}.0", str(int(number))]
+            else:
+                found.append(str(number))
+        with contextlib.suppress(ValueError, OverflowError):
+            found.append(str(int(one)))
     return list(dict.fromkeys(found))
 
 
-def is_plain_time(text: str) -> bool:
-    """Tell whether we read times that are written like this one (see io/csv_times)."""
-    return _PLAIN_TIME.fullmatch(text) is not None and _is_time(text)
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+def spelled_by_column(na_values: Any) -> dict[str, list[str]]:
+    """Give the texts for missing values that single columns have."""
+    if not isinstance(na_values, Mapping):
+        return {}
+    return {name: spelled(values) for name, values in na_values.items()}
 
 
 def _is_index(options: dict[str, Any]) -> bool:

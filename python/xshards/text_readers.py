@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from csv import QUOTE_NONE
+from csv import QUOTE_NONNUMERIC
 from typing import TYPE_CHECKING, Any, Literal
 
 from xshards import _core
 from xshards._arguments import as_count, as_names, as_rows
+from xshards._csv_separators import ignores_quotes, separator
+from xshards._csv_times import time_columns, time_formats
 from xshards._deferred import pd
 from xshards._pandas_csv import (
     asked_lines,
@@ -15,11 +17,11 @@ from xshards._pandas_csv import (
     engine_compression,
     engine_encoding,
     for_pandas_only,
-    is_plain_time,
     pandas_options,
     pandas_read_csv,
     skipped_lines,
     spelled,
+    spelled_by_column,
     why_pandas,
 )
 from xshards._pandas_files import Folders, list_files, named_by_folders
@@ -40,7 +42,6 @@ from xshards._reader_types import (
 from xshards._storage import as_file, located
 from xshards.context import default_context
 from xshards.errors import XShardsValueError
-from xshards.expressions import col
 from xshards.readers import from_pandas, partition
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def read_csv(
         A file, a directory, or a pattern such as ``"flights/*.csv"``. Bytes and file
         objects are read at once.
     sep, delimiter : str, default ","
-        What is between fields: one character; or several*, or a regular expression*.
+        What is between fields: one character, or several that stand for themselves
+        (``"::"``, ``r"\|\|"``: quotes mean nothing then, as in pandas), or blanks and
+        tabs (``r"\s+"``). Other regular expressions*; None*.
     header : {"infer", None} or int
         Whether a line of column names comes first: yes, unless `names` are given. Or
         which line it is; or several*. Where the first row has more fields than there
@@ -127,9 +130,9 @@ def read_csv(
     squeeze : bool, default False
         Give a Series where there is one column, as pandas once did.
     true_values, false_values : list of str, optional
-        More* texts that stand for true and false.
+        More texts that stand for true and false.
     skipinitialspace : bool, default False
-        Leave out* blanks behind a separator.
+        Leave out blanks behind a separator.
     skiprows : int, list, set or range of int, or function
         Lines to leave out at the start of every file; or which, the first being 0; or
         a function that tells of a line's number whether to leave it out. It is asked
@@ -139,18 +142,25 @@ def read_csv(
         ``skip_blank_lines=False`` *.
     nrows : int, optional
         Read at most this many rows.
-    na_values : str, number, or list of these, optional
-        More texts that stand for a missing value; or, by column*.
+    na_values : str, number, list or dict of these, optional
+        More texts that stand for a missing value; in a dict, by column name (or by
+        position*).
     keep_default_na, na_filter : bool, default True
         As in pandas.
     skip_blank_lines : bool, default True
-        False: an empty line is a row of missing values; with `comment` *.
-    parse_dates : list of str, optional
-        Read these columns as times. Those whose first time is as in ISO 8601
-        (``2024-03-31 12:00``) we read, others* pandas: as there, all must be written
-        like the first, or the column is text. Or True*, or positions*.
-    date_format, thousands, decimal, doublequote : optional
-        As in pandas*.
+        False: an empty line is a row of missing values; with `comment` or
+        `escapechar` *.
+    parse_dates : bool or list of str or int, optional
+        Read these columns as times, or, with True, the index. As in pandas, all must
+        be written like the first, or the column is text; times whose format pandas does
+        not guess from that*, and those of other zones than UTC*.
+    date_format : str or dict of str, optional
+        The format of times, or of those of single columns, as for ``strptime``; with
+        %Y or %y, and of %m %b %B %d %a %A %H %I %p %M %S %f %z. Others*.
+    thousands, decimal : str, optional
+        What is between thousands and what is the decimal point of numbers.
+    doublequote : bool, default True
+        Whether two quotes inside quotes stand for one.
     on_bad_lines : {"error", "warn", "skip"}
         What to do with a line of too many fields: fail, or leave it out, with a
         warning (``pandas.errors.ParserWarning``) behind each run, or without; or a
@@ -161,7 +171,8 @@ def read_csv(
     quotechar, escapechar, comment : str, optional
         Special characters, as in pandas.
     quoting : int, default 0
-        ``csv.QUOTE_NONE`` takes quotes for ordinary characters.
+        ``csv.QUOTE_NONE`` takes quotes for ordinary characters. With
+        ``csv.QUOTE_NONNUMERIC`` all numbers are floats, as in pandas.
     encoding : str, optional
         UTF-8, Latin-1, Windows-1252 or UTF-16, by any name that Python has for it; or
         another*.
@@ -278,17 +289,25 @@ def _read_csv_files(
         return by_pandas()
     skiprows, skip_lines = skipped_lines(given["skiprows"])
     options: dict[str, Any] = {
-        "sep": given["sep"],
+        **separator(given["sep"]),
+        "skipinitialspace": bool(given["skipinitialspace"]),
+        "doublequote": bool(given["doublequote"]),
         "header": None if header == "infer" else header is not None,
         "header_row": header if isinstance(header, int) else 0,
         "names": [] if given["names"] is None else as_names("names", given["names"]),
         "usecols": None,
         "dtype": {},
-        "quotechar": None if quoting == QUOTE_NONE else given["quotechar"],
+        "quotechar": None if ignores_quotes(given) else given["quotechar"],
         "escapechar": given["escapechar"],
         "comment": given["comment"],
         "times": {},
         "na_values": spelled(given["na_values"]),
+        "column_na_values": spelled_by_column(given["na_values"]),
+        "true_values": given["true_values"] or [],
+        "false_values": given["false_values"] or [],
+        "decimal": given["decimal"],
+        "thousands": given["thousands"],
+        "numbers_are_floats": quoting == QUOTE_NONNUMERIC,
         "keep_default_na": bool(given["keep_default_na"]),
         "na_filter": bool(given["na_filter"]),
         "skiprows": skiprows,
@@ -324,14 +343,29 @@ def _read_csv_files(
         if not _are_names(given["usecols"]) and read()._hidden():
             return by_pandas()  # positions count the index, too
         options["usecols"] = _used(given["usecols"], read)
-    times = list(given["parse_dates"] or [])
+    times = time_columns(given["parse_dates"], given["index_col"], read)
+    if times is None:
+        return by_pandas()
     wanted = {name: one for name, one in wanted.items() if name not in times}
     options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
     if times:
-        first = _first_times(times, options, listed, context)
-        if first is None:
+        # Only a look: what is left out on the way is told later.
+        quiet = "error" if options["on_bad_lines"] == "error" else "skip"
+        as_text = options | {
+            "dtype": dict.fromkeys(times, "string"),
+            "on_bad_lines": quiet,
+        }
+        texts = read_files(_core.read_csv, listed, as_text, context)
+        texts._check_columns(times, texts.schema.names)
+        formats = time_formats(
+            times,
+            given["date_format"],
+            texts,
+            may_be_numbers=given["parse_dates"] is True,
+        )
+        if formats is None:
             return by_pandas()
-        options["times"] = first
+        options["times"] = formats
     shards = with_dtypes(read(), wanted)
     if given["index_col"] is None:
         # Only a row tells that there are more fields than names.
@@ -339,26 +373,6 @@ def _read_csv_files(
     if shards._hidden():
         return by_pandas()
     return with_index(shards, given["index_col"], header=header)
-
-
-def _first_times(
-    columns: list[str],
-    options: dict[str, Any],
-    files: list[str],
-    context: Context | None,
-) -> dict[str, str] | None:
-    """Give the first text of columns of times; None where only pandas reads them."""
-    as_text = options | {"dtype": dict.fromkeys(columns, "string")}
-    shards = read_files(_core.read_csv, files, as_text, context)
-    shards._check_columns(columns, shards.schema.names)
-    first = {}
-    for name in columns:
-        there = shards.select([name])._without_index().filter(col(name).notna())
-        values = there.head(1)[name]
-        if len(values) == 0 or not is_plain_time(values.iloc[0]):
-            return None
-        first[name] = values.iloc[0]
-    return first
 
 
 def _are_names(usecols: Any) -> bool:

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/csv_odd_structure.h"
+
 namespace xshards::io {
 namespace {
 
@@ -23,15 +25,14 @@ struct Found {
 };
 
 // What a scan finds, and no byte behind the text changes it.
-template <typename Scan>
-Found FieldsOf(const std::string& text, const Scan& scan) {
+Found Scan(const std::string& text, CsvTarget target, CsvMarks marks = {}) {
   Found found;
   found.ends.resize(text.size() + kCsvPadding);
   found.last_fields.resize(text.size() + kCsvPadding);
   CsvFieldEnds out{.ends = found.ends.data(), .last_fields = found.last_fields.data()};
   const std::string padded = text + std::string(kCsvPadding, '"');
-  scan(reinterpret_cast<const uint8_t*>(padded.data()), static_cast<int64_t>(text.size()),
-       &out);
+  CsvFieldFinder(target)(reinterpret_cast<const uint8_t*>(padded.data()),
+                         static_cast<int64_t>(text.size()), marks, &out);
   found.ends.resize(static_cast<size_t>(out.num_ends));
   found.last_fields.resize(static_cast<size_t>(out.num_lines));
   found.in_quotes = out.in_quotes;
@@ -39,17 +40,28 @@ Found FieldsOf(const std::string& text, const Scan& scan) {
   return found;
 }
 
-Found Scan(const std::string& text, CsvTarget target, CsvMarks marks = {}) {
-  return FieldsOf(text, [&](const uint8_t* bytes, int64_t size, CsvFieldEnds* out) {
-    CsvFieldFinder(target)(bytes, size, marks, out);
-  });
-}
-
-// The oracle, byte by byte; no byte of the texts is the escape character.
-Found ByteByByte(const std::string& text, CsvMarks marks = {}) {
-  return FieldsOf(text, [&](const uint8_t* bytes, int64_t size, CsvFieldEnds* out) {
-    FindEscapedCsvFields(bytes, size, marks, '\x01', out);
-  });
+// The oracle: the scan for odd structures, of the usual one.
+Found ByteByByte(const std::string& text) {
+  std::vector<uint32_t> pairs(2 * text.size());
+  std::vector<uint32_t> line_ends(text.size());
+  Found found;
+  found.last_fields.resize(text.size());
+  CsvFieldPairs out{.pairs = pairs.data(),
+                    .last_fields = found.last_fields.data(),
+                    .line_ends = line_ends.data()};
+  FindOddCsvFields(text, OddCsvMarks(CsvOptions{}), &out);
+  for (size_t i = 0; i < static_cast<size_t>(out.num_fields); ++i) {
+    // Fields begin where the separator before them ends.
+    EXPECT_EQ(pairs[2 * i], i == 0 ? static_cast<uint32_t>(-1) : pairs[2 * i - 1]);
+    found.ends.push_back(pairs[2 * i + 1]);
+  }
+  found.last_fields.resize(static_cast<size_t>(out.num_lines));
+  for (size_t i = 0; i < found.last_fields.size(); ++i) {
+    EXPECT_EQ(line_ends[i], found.ends[found.last_fields[i]]);
+  }
+  found.in_quotes = out.in_quotes;
+  found.is_ascii = out.is_ascii;
+  return found;
 }
 
 std::vector<CsvTarget> Targets() {
@@ -72,14 +84,6 @@ TEST(CsvStructure, FindsFieldsAndLinesOutsideQuotes) {
   EXPECT_FALSE(Scan("\xC3\xA9", CsvTarget::kBaseline).is_ascii);
   EXPECT_THAT(Scan("\"a,b", CsvTarget::kBaseline, {.has_quote = false}).ends,
               ElementsAre(2));
-}
-
-TEST(CsvStructure, EscapedCharactersMeanNothing) {
-  const auto found = FieldsOf("a\\,b,\"c\\\"\n\"\n",
-                              [](const uint8_t* text, int64_t size, CsvFieldEnds* out) {
-                                FindEscapedCsvFields(text, size, {}, '\\', out);
-                              });
-  EXPECT_THAT(found.ends, ElementsAre(4, 11));
 }
 
 TEST(CsvStructure, AllTargetsAgreeByteByByte) {

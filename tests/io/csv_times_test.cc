@@ -2,73 +2,56 @@
 #include "io/csv_times.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kSecond = 1000000;
-constexpr int64_t kDay = 86400 * kSecond;
-
-TEST(CsvTimes, ReadsWhatIsWrittenLikeTheFirst) {
-  const auto dates = TimeText::Like("2024-01-31");
-  ASSERT_TRUE(dates.has_value());
-  EXPECT_EQ(dates->Read("1970-01-02"), kDay);
-  EXPECT_EQ(dates->Read("1969-12-31"), -kDay);
-  EXPECT_EQ(dates->Read("2000-02-29"), 11016 * kDay);
-  for (const char* other :
-       {"", "1970-01-2", "1970-01-02 ", "1970/01/02", "1970-13-01", "1970-02-30",
-        "2023-02-29", "1970-01-02 00:00", "x970-01-02", "1970-01-02Z"}) {
-    EXPECT_FALSE(dates->Read(other).has_value()) << other;
-  }
-  const auto seconds = TimeText::Like("2024-01-31T12:00:00");
-  ASSERT_TRUE(seconds.has_value());
-  EXPECT_EQ(seconds->Read("1970-01-01T01:02:03"), 3723 * kSecond);
-  for (const char* other :
-       {"1970-01-01 01:02:03", "1970-01-01T24:00:00", "1970-01-01T00:60:00",
-        "1970-01-01T00:00:60", "1970-01-01T00:00", "1970-01-01T00:00:00.5"}) {
-    EXPECT_FALSE(seconds->Read(other).has_value()) << other;
-  }
+// The type of a column of such times.
+std::string Type(const std::vector<std::string>& texts, const std::string& format) {
+  std::string text;
+  for (const auto& one : texts) text += one + ",\n";
+  const std::string padding(kCsvPadding, ' ');
+  std::string padded = padding + text + padding;
+  CsvRows rows(CsvOptions{});
+  rows.Find(padded.data() + kCsvPadding, static_cast<int64_t>(text.size()),
+            /*is_last=*/true, /*num_columns=*/2);
+  const auto times = TimeFormat::Make(format);
+  if (!times.has_value()) return "no format";
+  const auto kinds =
+      TimeKindsOf(*times, CsvValues(CsvOptions{}), rows, 0, rows.num_rows());
+  return TimeFieldOf(*times, kinds, arrow::field("t", arrow::null()))->type()->ToString();
 }
 
-TEST(CsvTimes, ReadsFractionsOfAnyLength) {
-  const auto times = TimeText::Like("2024-01-31 12:00:00.5");
-  ASSERT_TRUE(times.has_value());
-  EXPECT_EQ(times->Read("1970-01-01 00:00:00.25"), 250000);
-  EXPECT_EQ(times->Read("1970-01-01 00:00:01.000001"), kSecond + 1);
-  for (const char* other : {"1970-01-01 00:00:00", "1970-01-01 00:00:00.",
-                            "1970-01-01 00:00:00.1234567", "1970-01-01 00:00:00.x"}) {
-    EXPECT_FALSE(times->Read(other).has_value()) << other;
-  }
-}
-
-TEST(CsvTimes, KnowsTimesOfUtc) {
-  const auto times = TimeText::Like("2024-01-31T12:00Z");
-  ASSERT_TRUE(times.has_value());
-  EXPECT_TRUE(times->type()->Equals(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC")));
-  EXPECT_EQ(times->Read("1970-01-01T00:01Z"), 60 * kSecond);
-  EXPECT_FALSE(times->Read("1970-01-01T00:01").has_value());
-}
-
-TEST(CsvTimes, LeavesOtherTextsToOthers) {
-  for (const char* first :
-       {"", "x", "2024", "2024-01", "20240131", "31.01.2024", "2024-01-31Z",
-        "2024-01-31 12", "2024-01-31x12:00", "2024-01-31 12:00:00.",
-        "2024-01-31 12:00:00.1234567", "2024-01-31 12:00+02:00", "2024-02-30"}) {
-    EXPECT_FALSE(TimeText::Like(first).has_value()) << first;
-  }
+TEST(CsvTimes, HaveTheUnitThatTheyAreWrittenIn) {
+  EXPECT_EQ(Type({"2024-01-31", "", "NaT"}, "%Y-%m-%d"), "timestamp[us]");
+  EXPECT_EQ(Type({"1500-01-31"}, "%Y-%m-%d"), "timestamp[us]");
+  EXPECT_EQ(Type({"", "NaT"}, "%Y-%m-%d"), "timestamp[s]");
+  EXPECT_EQ(Type({"2024-01-31Z"}, "%Y-%m-%d%z"), "timestamp[us, tz=UTC]");
+  const std::string fine = "%Y-%m-%d %H:%M:%S.%f";
+  EXPECT_EQ(Type({"2024-01-31 00:00:00.5"}, fine), "timestamp[us]");
+  EXPECT_EQ(Type({"2024-01-31 00:00:00.5", "2024-01-31 00:00:00.0000000"}, fine),
+            "timestamp[ns]");
 }
 
 TEST(CsvTimes, OneTextMakesAColumnText) {
-  const auto times = TimeText::Like("2024-01-31");
-  ASSERT_TRUE(times.has_value());
-  const auto field = arrow::field("t", arrow::float64());
-  const auto kinds = static_cast<CsvKinds>(CsvKind::kInteger);
-  const auto text = static_cast<CsvKinds>(CsvKind::kText);
-  EXPECT_EQ(TimeFieldOf(*times, kinds, field)->type()->id(), arrow::Type::TIMESTAMP);
-  EXPECT_EQ(TimeFieldOf(*times, kinds | text, field)->type()->id(),
-            arrow::Type::LARGE_STRING);
+  EXPECT_EQ(Type({"2024-01-31", "2024-01-32"}, "%Y-%m-%d"), "large_string");
+  const std::string fine = "%Y-%m-%d %H:%M:%S.%f";
+  EXPECT_EQ(Type({"1500-01-31 00:00:00.5", "2024-01-31 00:00:00.0000000"}, fine),
+            "large_string");
+}
+
+TEST(CsvTimes, AreGivenInAUnit) {
+  const CsvTime time{.seconds = -1, .nanoseconds = 5000, .is_fine = false};
+  EXPECT_EQ(InUnit(time, arrow::TimeUnit::MICRO), -999995);
+  EXPECT_EQ(InUnit(time, arrow::TimeUnit::NANO), -999995000);
+  EXPECT_EQ(InUnit(time, arrow::TimeUnit::SECOND), std::nullopt);
+  EXPECT_EQ(
+      InUnit({.seconds = 1, .nanoseconds = 5, .is_fine = true}, arrow::TimeUnit::MICRO),
+      std::nullopt);
+  EXPECT_EQ(InUnit({.seconds = int64_t{1} << 40}, arrow::TimeUnit::NANO), std::nullopt);
 }
 
 }  // namespace

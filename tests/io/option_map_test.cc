@@ -58,9 +58,17 @@ TEST(CsvOptions, Travel) {
   options.dtype = {{"a", "int32"}};
   options.quotechar = std::nullopt;
   options.escapechar = '\\';
-  options.comment = '#';
-  options.times = {{"b,c", "2024-01-31"}};
+  options.times = {{"b,c", "%Y-%m-%d"}};
   options.na_values = {"-", "?"};
+  options.column_na_values = {{"a", {"x", ""}}, {"b,c", {}}};
+  options.true_values = {"yes"};
+  options.false_values = {"no", ""};
+  options.decimal = ',';
+  options.thousands = '.';
+  options.numbers_are_floats = true;
+  options.delim_whitespace = true;
+  options.skipinitialspace = true;
+  options.doublequote = false;
   options.keep_default_na = false;
   options.na_filter = false;
   options.skiprows = 3;
@@ -82,6 +90,17 @@ TEST(CsvOptions, Travel) {
   EXPECT_EQ(decoded.on_bad_lines, BadLines::kWarn);
   EXPECT_EQ(decoded.encoding, TextEncoding::kUtf16Be);
   EXPECT_EQ(decoded.compression, TextCompression::kXz);
+  EXPECT_EQ(decoded.column_na_values, options.column_na_values);
+  EXPECT_EQ(decoded.false_values, options.false_values);
+  EXPECT_EQ(decoded.thousands, '.');
+  EXPECT_TRUE(decoded.delim_whitespace && decoded.skipinitialspace);
+  EXPECT_FALSE(decoded.doublequote);
+  const CsvOptions others{.long_sep = "::", .quotechar = std::nullopt};
+  ASSERT_OK_AND_ASSIGN(const auto long_sep, CsvOptions::FromMap(others.ToMap()));
+  EXPECT_EQ(long_sep.long_sep, "::");
+  const CsvOptions commented{.comment = '#'};
+  ASSERT_OK_AND_ASSIGN(const auto comment, CsvOptions::FromMap(commented.ToMap()));
+  EXPECT_EQ(comment.comment, '#');
   EXPECT_FALSE(decoded.keep_default_na || decoded.na_filter);
   ASSERT_OK_AND_ASSIGN(const auto defaults, CsvOptions::FromMap(CsvOptions{}.ToMap()));
   EXPECT_EQ(defaults.quotechar, '"');
@@ -93,8 +112,18 @@ TEST(CsvOptions, AreValidated) {
   EXPECT_FAILS(Invalid, "sep must not be", (CsvOptions{.sep = '\n'}.Validate()));
   EXPECT_FAILS(Invalid, "'a' twice", (CsvOptions{.names = {"a", "a"}}.Validate()));
   EXPECT_FAILS(Invalid, "column 'a'", (CsvOptions{.dtype = {{"a", "no"}}}.Validate()));
-  EXPECT_FAILS(Invalid, "first of column 'a', got 'x'",
+  EXPECT_FAILS(Invalid, "for column 'a', got 'x'",
                (CsvOptions{.times = {{"a", "x"}}}.Validate()));
+  EXPECT_FAILS(Invalid, "must differ, got ',' twice",
+               (CsvOptions{.decimal = ',', .thousands = ','}.Validate()));
+  EXPECT_FAILS(Invalid, "digits, signs or 'e', got '-'",
+               (CsvOptions{.thousands = '-'}.Validate()));
+  EXPECT_FAILS(Invalid, "long_sep knows no quotechar",
+               (CsvOptions{.long_sep = "::"}.Validate()));
+  EXPECT_FAILS(Invalid, "long_sep must not have line ends",
+               (CsvOptions{.long_sep = ":\n", .quotechar = std::nullopt}.Validate()));
+  EXPECT_FAILS(Invalid, "comment does not go with",
+               (CsvOptions{.skipinitialspace = true, .comment = '#'}.Validate()));
   EXPECT_FAILS(Invalid, "skiprows", (CsvOptions{.skiprows = -1}.Validate()));
   EXPECT_FAILS(Invalid, "nrows", (CsvOptions{.nrows = -1}.Validate()));
   EXPECT_FAILS(Invalid, "num_partitions",

@@ -38,7 +38,9 @@ def outcome(read):
 
 def check(path, options, block_size=1):
     """Compare with pandas, in one piece and in small ones."""
-    expected = outcome(lambda: pd.read_csv(path, low_memory=False, **options))
+    whole = {} if "engine" in options else {"low_memory": False}
+    expected = outcome(lambda: pd.read_csv(path, **whole, **options))
+    options = {name: value for name, value in options.items() if name != "engine"}
     for cut in ({}, {"block_size": block_size}, {"block_size": 1}):
         ours = outcome(lambda cut=cut: xs.read_csv(path, **options, **cut).to_pandas())
         assert (ours is None) == (expected is None), (options, cut)
@@ -289,3 +291,40 @@ def test_each_of_many_files_has_its_own_lines(tmp_path):
         with pytest.warns(pd.errors.ParserWarning, match="^3 lines were left out"):
             passed_on = shards.transform_shard(lambda frame: frame).to_pandas()
         assert_same(passed_on.reset_index(drop=True), expected)
+
+
+ODD = [
+    {"skipinitialspace": True},
+    {"sep": r"\s+"},
+    {"doublequote": False},
+    {"escapechar": "\\"},
+    {"sep": "::", "engine": "python"},
+]
+
+
+@settings(max_examples=150)
+@given(
+    lines=st.lists(
+        st.sampled_from(["1, 2", " 3 4", "6::7 ", '" 7\n8",  9', '"x" ,y', "", " "]),
+        max_size=8,
+    ),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    dialect=st.sampled_from(ODD),
+    header=st.sampled_from(["infer", None, 1]),
+    skiprows=st.integers(0, 2) | st.lists(st.integers(0, 9), max_size=3),
+    on_bad_lines=st.sampled_from(["error", "skip"]),
+    block_size=st.integers(1, 30),
+)
+def test_lines_of_odd_dialects(
+    lines, line_end, dialect, header, skiprows, on_bad_lines, block_size
+):
+    options = {
+        **dialect,
+        "header": header,
+        "skiprows": skiprows,
+        "on_bad_lines": on_bad_lines,
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.csv")
+        path.write_bytes(line_end.join(["a, b", "c d", *lines, "p, q"]).encode())
+        check(path, options, block_size)
