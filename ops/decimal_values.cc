@@ -2,6 +2,7 @@
 #include "ops/decimal_values.h"
 
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <system_error>
 

@@ -296,7 +296,7 @@ def test_keys_that_are_never_equal(left, right):
         xs.from_pandas(frames[0]).merge(xs.from_pandas(frames[1]))
 
 
-@pytest.mark.parametrize("units", itertools.product(["s", "us", "ns"], repeat=2))
+@pytest.mark.parametrize("units", [*itertools.product(["s", "us", "ns"], repeat=2)])
 @pytest.mark.parametrize("zone", [None, "Europe/Paris"])
 @each_how
 def test_times_in_two_units(how, zone, units):

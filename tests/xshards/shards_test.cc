@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include <arrow/array/concatenate.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
