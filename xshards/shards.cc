@@ -293,6 +293,15 @@ XShards XShards::FillNull(const std::vector<std::string>& columns,
   return filled;
 }
 
+XShards XShards::Cast(
+    const std::map<std::string, std::shared_ptr<arrow::DataType>>& types) const {
+  XShards converted = *this;
+  for (const auto& [name, type] : types) {
+    converted = converted.WithColumn(name, col(name).Cast(type));
+  }
+  return converted;
+}
+
 arrow::Result<XShards> XShards::ValueCounts(std::vector<std::string> columns,
                                             const std::string& count) const {
   if (columns.empty()) {

@@ -131,6 +131,9 @@ class XSHARDS_EXPORT XShards {
   /// Put a value in the place of missing ones in `columns`.
   XShards FillNull(const std::vector<std::string>& columns,
                    const Expression& value) const;
+  /// Convert columns to other types. Actions fail where a value does not fit.
+  XShards Cast(
+      const std::map<std::string, std::shared_ptr<arrow::DataType>>& types) const;
   /// Rows that are equal in `columns` (none: in all), the most frequent first, with how
   /// many there are in a column `count`. As frequent ones come in order of appearance.
   arrow::Result<XShards> ValueCounts(std::vector<std::string> columns = {},
@@ -175,6 +178,15 @@ class XSHARDS_EXPORT XShards {
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   /// The distinct values of the one column, in order of first appearance.
   arrow::Result<std::shared_ptr<arrow::Array>> Unique(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  /// How many different values each column has; missing ones do not count.
+  arrow::Result<std::map<std::string, int64_t>> CountDistinct(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  /// What pandas' describe says of columns of numbers (none: of all): a row for each of
+  /// count, mean, std, min, 25%, 50%, 75% and max, which the first column, `statistic`,
+  /// names. The quartiles are exact, so that the values of a column are held.
+  arrow::Result<std::shared_ptr<arrow::Table>> Describe(
+      std::vector<std::string> columns = {},
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   arrow::Result<std::vector<std::string>> Write(
       const std::string& directory, const std::string& format,
