@@ -5,7 +5,7 @@
 set -euo pipefail
 python=$1
 
-packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev
+packages=(ccache libbenchmark-dev libfccp-dev libgmock-dev libgtest-dev liblzma-dev
   libtbb-dev libxsimd-dev libxtensor-dev ninja-build)
 
 # A Python from elsewhere brings these two itself; Debian packs them apart.

@@ -3,13 +3,11 @@
 
 #include <utility>
 
-#include <arrow/buffer.h>
-
 namespace xshards::io {
 
 CommentStream::CommentStream(std::shared_ptr<arrow::io::InputStream> input, char comment,
                              char sep, std::optional<char> quotechar)
-    : input_(std::move(input)), comment_(comment), sep_(sep), quotechar_(quotechar) {}
+    : TextStream(std::move(input)), comment_(comment), sep_(sep), quotechar_(quotechar) {}
 
 int64_t CommentStream::Strip(const char* begin, const char* end, char* out) {
   char* const start = out;
@@ -45,26 +43,16 @@ int64_t CommentStream::Strip(const char* begin, const char* end, char* out) {
   return out - start;
 }
 
-arrow::Result<int64_t> CommentStream::Read(int64_t num_bytes, void* out) {
-  // Whole, as files are: less means the end to readers, and Advance reads but once.
-  auto* text = static_cast<char*>(out);
+arrow::Result<int64_t> CommentStream::Fill(int64_t num_bytes, char* out) {
   int64_t filled = 0;
   while (filled < num_bytes) {
     ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                          input_->Read(num_bytes - filled, text + filled));
+                          input().Read(num_bytes - filled, out + filled));
     if (got == 0) break;
     // In place: the output never overtakes the input.
-    filled += Strip(text + filled, text + filled + got, text + filled);
+    filled += Strip(out + filled, out + filled + got, out + filled);
   }
-  position_ += filled;
   return filled;
-}
-
-arrow::Result<std::shared_ptr<arrow::Buffer>> CommentStream::Read(int64_t num_bytes) {
-  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateResizableBuffer(num_bytes));
-  ARROW_ASSIGN_OR_RAISE(const int64_t got, Read(num_bytes, buffer->mutable_data()));
-  ARROW_RETURN_NOT_OK(buffer->Resize(got));
-  return buffer;
 }
 
 }  // namespace xshards::io

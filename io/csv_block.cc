@@ -33,7 +33,9 @@ CsvBlockReader::CsvBlockReader(const CsvOptions& options, CsvSource source,
       schema_(std::move(schema)),
       values_(options),
       pool_(pool),
-      rows_(options) {}
+      rows_(options) {
+  if (source_.first_line.has_value()) rows_.NumberFrom(*source_.first_line);
+}
 
 arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
     const CsvOptions& options, CsvSource source, std::shared_ptr<arrow::Schema> schema,
@@ -81,11 +83,11 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
   block_ = block;
   position_ = position;
   next_row_ = 0;
+  next_left_out_ = 0;
   const auto num_columns = static_cast<int64_t>(source_.columns.size());
   rows_.Find(block.mutable_text(), block.buffer->size(), block.is_last, num_columns);
   if (const auto& row = rows_.too_long(); row.has_value()) {
-    return arrow::Status::Invalid("Expected ", num_columns, " fields in ",
-                                  Place(row->begin), ", saw ", row->num_fields);
+    return arrow::Status::Invalid(TooLong(*row));
   }
   if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
   if (rows_.ends_escaped()) {
@@ -94,6 +96,24 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
   }
   if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
   return std::min(rows_.consumed(), block.buffer->size());
+}
+
+CsvBlockReader::LeftOut CsvBlockReader::TakeLeftOut(bool is_passed) {
+  LeftOut taken;
+  const auto& rows = rows_.left_out();
+  for (; next_left_out_ < rows.size(); ++next_left_out_) {
+    const auto& row = rows[next_left_out_];
+    if (!is_passed && row.next_row >= next_row_) break;
+    ++taken.count;
+    // To find the number of the line costs time.
+    if (!std::exchange(has_left_out_, true)) taken.first = TooLong(row);
+  }
+  return taken;
+}
+
+std::string CsvBlockReader::TooLong(const CsvRows::LongRow& row) const {
+  return "Expected " + std::to_string(source_.columns.size()) + " fields in " +
+         Place(row.begin) + ", saw " + std::to_string(row.num_fields);
 }
 
 arrow::Status CsvBlockReader::OpenQuote(const TextBlocks::Block& block) const {
@@ -160,8 +180,10 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> CsvBlockReader::Finish() {
 
 std::string CsvBlockReader::Place(const char* at) const {
   std::string place = "'" + source_.path + "'";
-  const auto line = LineNumber(source_.path, ToTextFormat(options_),
-                               position_ + (at - rows_.text()), pool_);
+  const auto line = LineNumber(
+      source_.path, ToTextFormat(options_),
+      {.begin = source_.begin, .offset = position_ - source_.begin + (at - rows_.text())},
+      pool_);
   if (line.ok()) place += ", line " + std::to_string(*line);
   return place;
 }

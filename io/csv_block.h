@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ namespace xshards::io {
 /// What a reader of a split knows of its file.
 struct CsvSource {
   std::string path;
-  std::vector<std::string> columns;  // all of the file's, in its order
-  bool guessed = false;              // the types that `dtype` does not ask for
+  std::vector<std::string> columns;     // all of the file's, in its order
+  bool guessed = false;                 // the types that `dtype` does not ask for
+  int64_t begin = 0;                    // of the split
+  std::optional<int64_t> first_line{};  // the split's, where some lines are left out
 };
 
 /// Turns blocks of text into batches, on the calling thread. Not thread-safe.
@@ -38,6 +41,13 @@ class CsvBlockReader {
   /// and what is wrong with a record.
   arrow::Result<int64_t> SetBlock(const TextBlocks::Block& block, int64_t position);
   int64_t rows_in_block() const { return rows_.num_rows() - next_row_; }
+  struct LeftOut {
+    int64_t count = 0;
+    std::string first;  // what is wrong with the first of all
+  };
+  /// The records before the rows read so far that were left out with a warning, unless
+  /// they were told already; with those behind the block's last row where it `is_passed`.
+  LeftOut TakeLeftOut(bool is_passed);
 
   /// Begin a batch of at most `capacity` rows.
   arrow::Status Start(int64_t capacity);
@@ -57,6 +67,8 @@ class CsvBlockReader {
   arrow::Status Misfit(size_t field, int64_t row);
   // "'path', line 7"
   std::string Place(const char* at) const;
+  // "Expected 3 fields in 'path', line 7, saw 4"
+  std::string TooLong(const CsvRows::LongRow& row) const;
 
   const CsvOptions options_;
   const CsvSource source_;
@@ -69,6 +81,8 @@ class CsvBlockReader {
   TextBlocks::Block block_;  // what rows_ refers to
   int64_t position_ = 0;     // of the block
   int64_t next_row_ = 0;
+  size_t next_left_out_ = 0;  // of the block's
+  bool has_left_out_ = false;
   int64_t rows_in_batch_ = 0;
 };
 

@@ -316,18 +316,20 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
   std::vector<size_t> num_segments(texts.size());  // 0: not looked at
   std::vector<std::vector<int64_t>> starts(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    const auto& [file, data_begin] = texts[i];
+    CsvText rest = texts[i];
+    if (!rest.starts.empty()) rest.data_begin = rest.starts.back();
+    const auto& file = rest.file;
     if (IsSequential(file.path, ToTextFormat(options))) continue;
-    const auto targets = EvenTargets(data_begin, file.size, cutting.target_bytes);
+    const auto targets = EvenTargets(rest.data_begin, file.size, cutting.target_bytes);
     if (targets.empty()) continue;
     if (IsOdd(options) || !options.quotechar.has_value()) {
-      auto lines = IsOdd(options) ? OddLineStarts(texts[i], targets, options, pool)
-                                  : LineStarts(texts[i], targets, pool);
+      auto lines = IsOdd(options) ? OddLineStarts(rest, targets, options, pool)
+                                  : LineStarts(rest, targets, pool);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
       starts[i] = lines.MoveValueUnsafe();
       continue;
     }
-    auto near_targets = FindNearTargets(texts[i], targets, options, pool);
+    auto near_targets = FindNearTargets(rest, targets, options, pool);
     if (!near_targets.ok()) {
       return WithPath(near_targets.status(), "Could not split", file.path);
     }
@@ -336,11 +338,11 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
       continue;
     }
     auto segments =
-        MakeSegments(texts[i], targets, cutting.segment_bytes, *options.quotechar);
+        MakeSegments(rest, targets, cutting.segment_bytes, *options.quotechar);
     if (!segments.ok()) return WithPath(segments.status(), "Could not split", file.path);
     num_segments[i] = segments->size();
     std::move(segments->begin(), segments->end(), std::back_inserter(probe.splits));
-    probe.options[RangeKey(file.path)] = std::to_string(data_begin);
+    probe.options[RangeKey(file.path)] = std::to_string(rest.data_begin);
   }
   arrow::RecordBatchVector batches;
   if (!probe.splits.empty()) {
@@ -350,6 +352,7 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
   std::vector<Split> splits;
   for (size_t i = 0; i < texts.size(); ++i) {
     if (num_segments[i] > 0) starts[i] = reader.ReadFile(num_segments[i]);
+    starts[i].insert(starts[i].begin(), texts[i].starts.begin(), texts[i].starts.end());
     auto pieces = starts[i].empty()
                       ? Whole(texts[i], options)
                       : CutAt(texts[i].file, texts[i].data_begin, starts[i]);

@@ -25,6 +25,8 @@ OpenNode MakeCsvCutsScan();
 struct CsvText {
   InputFile file;
   int64_t data_begin = 0;
+  /// Where to cut its start, ascending. What is behind the last is cut as it comes.
+  std::vector<int64_t> starts{};
 };
 
 struct CsvCutting {

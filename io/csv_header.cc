@@ -19,71 +19,69 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+// The row that tells the columns: the header or, without one, the first.
 struct FirstRow {
-  std::vector<std::string> values;  // empty: there is no row
+  int64_t num_lines = 0;  // up to this row and the one behind it; 0: no text
+  bool is_there = false;
+  std::vector<std::string> values;  // none in an empty line
   int64_t begin = 0;
   int64_t end = 0;
+  int64_t line = 0;
   int64_t next_fields = 0;  // of the row that follows; 0: there is none
 };
 
-// Where the text goes on behind a number of lines; npos where it has fewer.
-size_t SkipLines(std::string_view text, int64_t count) {
-  size_t at = 0;
-  for (; count > 0; --count) {
-    at = text.find_first_of("\r\n", at);
-    if (at == std::string_view::npos) return at;
-    at += text.substr(at).starts_with("\r\n") ? 2 : 1;
-  }
-  return at;
-}
-
-// Read the first row of the text, or nothing where the block is too short for it and the
-// row behind it.
-std::optional<FirstRow> ParseFirstRow(const TextBlocks::Block& block,
-                                      const CsvOptions& options) {
-  const std::string_view text = block.text();
-  size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  const size_t skipped = SkipLines(text.substr(begin), options.skiprows);
-  if (skipped == std::string_view::npos) {
-    if (!block.is_last) return std::nullopt;
-    return FirstRow{};
-  }
-  begin += skipped;
-  CsvRows rows(options);
-  rows.Find(block.mutable_text() + begin, static_cast<int64_t>(text.size() - begin),
-            block.is_last, /*num_columns=*/0);
-  if (!block.is_last && rows.num_rows() < 2) return std::nullopt;
-  if (rows.num_rows() == 0) return FirstRow{};
-  FirstRow row;
+FirstRow TakeRow(const CsvRows& rows, int64_t row, const CsvOptions& options) {
+  FirstRow found{.num_lines = rows.num_rows(), .is_there = row < rows.num_rows()};
+  if (!found.is_there) return found;
   const CsvValues values(options);
-  const int64_t num_fields = rows.NumFields(0);
-  for (int64_t column = 0; column < num_fields; ++column) {
+  const auto& line = rows.LineOf(row);
+  for (int64_t column = 0; column < line.num_fields; ++column) {
     std::string scratch;
-    const auto field = rows.Field(0, column);
-    row.values.emplace_back(values.IsEscaped(field) ? values.Unescape(field, &scratch)
-                                                    : field);
+    const auto field = rows.Field(row, column);
+    found.values.emplace_back(values.IsEscaped(field) ? values.Unescape(field, &scratch)
+                                                      : field);
   }
-  const auto position = [&](const char* at) {
-    return std::min(static_cast<int64_t>(at - block.mutable_text()),
-                    static_cast<int64_t>(text.size()));
-  };
-  row.begin = position(rows.Field(0, 0).data());
-  const auto last = rows.Field(0, num_fields - 1);
-  row.end = position(last.data() + last.size() + 1);
-  if (rows.num_rows() > 1) row.next_fields = rows.NumFields(1);
-  return row;
+  const bool has_line_feed =
+      rows.text()[line.end - 1] == '\r' && rows.text()[line.end] == '\n';
+  found.begin = line.begin;
+  found.end = line.end + (has_line_feed ? 1 : 0);
+  found.line = line.number;
+  if (row + 1 < rows.num_rows()) found.next_fields = rows.LineOf(row + 1).num_fields;
+  return found;
 }
 
 arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
                                      const CsvOptions& options, arrow::MemoryPool* pool) {
   constexpr int64_t kBlockBytes = 64LL << 10;
+  const int64_t wanted = options.has_header() ? options.header_row : 0;
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(path, ToTextFormat(options), 0, file_size, pool));
   TextBlocks blocks(std::move(input), kBlockBytes, pool, kMaxCsvBlockBytes);
-  while (true) {
+  CsvRows rows(options);
+  int64_t position = 0;  // of the block in the file
+  for (int64_t line = 0;;) {
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
-    auto row = ParseFirstRow(block, options);
-    if (row.has_value()) return std::move(*row);
+    const auto text = block.text();
+    const bool has_mark = blocks.position() == 0 && text.starts_with(kByteOrderMark);
+    const size_t begin = has_mark ? kByteOrderMark.size() : 0;
+    rows.NumberFrom(line);
+    rows.Find(block.mutable_text() + begin, static_cast<int64_t>(text.size() - begin),
+              block.is_last, /*num_columns=*/0);
+    if (block.is_last || rows.num_rows() > wanted + 1) {
+      FirstRow row = TakeRow(rows, wanted, options);
+      if (!row.is_there) row.begin = row.end = static_cast<int64_t>(text.size() - begin);
+      for (int64_t* at : {&row.begin, &row.end}) {
+        const auto before = text.substr(0, begin + static_cast<size_t>(*at));
+        *at = position + FileBytes(before, path, options);
+      }
+      return row;
+    }
+    // With more text, but without the lines that are left out at the start.
+    if (rows.num_rows() > 0 || rows.consumed() == 0) continue;
+    const size_t consumed = begin + static_cast<size_t>(rows.consumed());
+    position += FileBytes(text.substr(0, consumed), path, options);
+    blocks.Consume(static_cast<int64_t>(consumed));
+    line = rows.line();
   }
 }
 
@@ -133,11 +131,17 @@ arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_siz
   auto read = ReadFirstRow(path, file_size, options, pool);
   if (!read.ok()) return WithPath(read.status(), "Could not read the header of", path);
   FirstRow row = read.MoveValueUnsafe();
-  if (row.values.empty()) {
+  const auto empty = [&] {
     return arrow::Status::Invalid("No columns to parse from file '", path, "'");
+  };
+  if (row.num_lines == 0 && options.names.empty()) return empty();
+  if (row.num_lines > 0 && !row.is_there) {
+    return arrow::Status::Invalid("Passed header=", options.header_row, " but only ",
+                                  row.num_lines, " lines in file '", path, "'");
   }
   CsvHeader header;
   header.data_begin = options.has_header() ? row.end : row.begin;
+  header.first_line = options.has_header() ? row.line + 1 : row.line;
   const auto num_fields = static_cast<int64_t>(row.values.size());
   if (!options.names.empty()) {
     header.names = options.names;
@@ -148,6 +152,7 @@ arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_siz
   }
   const int64_t first_fields = options.has_header() ? row.next_fields : num_fields;
   header.num_leading = CountLeading(header.names, first_fields, options);
+  if (header.names.empty() && header.num_leading == 0) return empty();
   for (int64_t level = header.num_leading - 1; level >= 0; --level) {
     header.names.insert(header.names.begin(), IndexLevelName(level));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/csv_options.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -47,6 +48,10 @@ arrow::Status CsvOptions::Validate() const {
   std::set<char> special;
   for (const std::optional<char> c :
        {std::optional<char>(sep), quotechar, escapechar, comment}) {
+    if (encoding != TextEncoding::kUtf8 && static_cast<uint8_t>(c.value_or('\0')) > 127) {
+      return arrow::Status::Invalid(
+          "sep, quotechar, escapechar and comment must be ASCII in ", NameOf(encoding));
+    }
     if (c.has_value() && !special.insert(*c).second) {
       return arrow::Status::Invalid(
           "sep, quotechar, escapechar and comment must differ, got '", Text(*c),
@@ -70,6 +75,15 @@ arrow::Status CsvOptions::Validate() const {
   ARROW_RETURN_NOT_OK(CheckNumberMarks(decimal, thousands));
   if (skiprows < 0) {
     return arrow::Status::Invalid("skiprows must be 0 or more, got ", skiprows);
+  }
+  if (header_row < 0) {
+    return arrow::Status::Invalid("header_row must be 0 or more, got ", header_row);
+  }
+  if (skipfooter < 0) {
+    return arrow::Status::Invalid("skipfooter must be 0 or more, got ", skipfooter);
+  }
+  if (!std::is_sorted(skip_lines.begin(), skip_lines.end())) {
+    return arrow::Status::Invalid("skip_lines must be ascending");
   }
   if (nrows.value_or(0) < 0) {
     return arrow::Status::Invalid("nrows must be 0 or more, got ", *nrows);
@@ -121,7 +135,14 @@ OptionMap CsvOptions::ToMap() const {
   if (numbers_are_floats) map["numbers_are_floats"] = Text(numbers_are_floats);
   if (!keep_default_na) map["keep_default_na"] = Text(keep_default_na);
   if (!na_filter) map["na_filter"] = Text(na_filter);
+  if (header_row != 0) map["header_row"] = std::to_string(header_row);
   if (skiprows != 0) map["skiprows"] = std::to_string(skiprows);
+  if (skipfooter != 0) map["skipfooter"] = std::to_string(skipfooter);
+  if (!skip_lines.empty()) map["skip_lines"] = EncodeNumbers(skip_lines);
+  if (!skip_blank_lines) map["skip_blank_lines"] = Text(skip_blank_lines);
+  SetBadLines(on_bad_lines, &map);
+  if (encoding != TextEncoding::kUtf8) map["encoding"] = NameOf(encoding);
+  if (compression.has_value()) map["compression"] = NameOf(*compression);
   if (nrows.has_value()) map["nrows"] = std::to_string(*nrows);
   split.AddTo(&map);
   return map;
@@ -173,6 +194,20 @@ arrow::Result<CsvOptions> CsvOptions::FromMap(const OptionMap& map) {
   options.na_filter = na_filter.value_or(true);
   ARROW_ASSIGN_OR_RAISE(const auto skiprows, GetInt(map, "skiprows"));
   options.skiprows = skiprows.value_or(0);
+  ARROW_ASSIGN_OR_RAISE(const auto header_row, GetInt(map, "header_row"));
+  options.header_row = header_row.value_or(0);
+  ARROW_ASSIGN_OR_RAISE(const auto skipfooter, GetInt(map, "skipfooter"));
+  options.skipfooter = skipfooter.value_or(0);
+  ARROW_ASSIGN_OR_RAISE(options.skip_lines, GetNumbers(map, "skip_lines"));
+  ARROW_ASSIGN_OR_RAISE(const auto skip_blank_lines, GetBool(map, "skip_blank_lines"));
+  options.skip_blank_lines = skip_blank_lines.value_or(true);
+  ARROW_ASSIGN_OR_RAISE(options.on_bad_lines, GetBadLines(map));
+  if (const auto encoding = GetString(map, "encoding")) {
+    ARROW_ASSIGN_OR_RAISE(options.encoding, TextEncodingFromName(*encoding));
+  }
+  if (const auto compression = GetString(map, "compression")) {
+    ARROW_ASSIGN_OR_RAISE(options.compression, TextCompressionFromName(*compression));
+  }
   ARROW_ASSIGN_OR_RAISE(options.nrows, GetInt(map, "nrows"));
   ARROW_ASSIGN_OR_RAISE(options.split, SplitSize::FromMap(map));
   ARROW_RETURN_NOT_OK(options.Validate());

@@ -10,13 +10,16 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "io/bad_lines.h"
 #include "io/option_map.h"
 #include "io/split_size.h"
+#include "io/text_compression.h"
+#include "io/text_encoding.h"
 #include "xshards/export.h"
 
 namespace xshards::io {
 
-/// How to read CSV. The names and defaults are those of pandas.read_csv. Files are UTF-8.
+/// How to read CSV. The names and defaults are those of pandas.read_csv.
 struct XSHARDS_EXPORT CsvOptions {
   char sep = ',';
   /// Instead of `sep`, and not only one character: quotes mean nothing then, and lines
@@ -27,6 +30,9 @@ struct XSHARDS_EXPORT CsvOptions {
   bool skipinitialspace = false;  // leave out blanks before fields
   /// Whether a line of column names comes first; unset: yes, unless `names` are given.
   std::optional<bool> header{};
+  /// Which line has them, counted without those that are left out; those before it are
+  /// ignored.
+  int64_t header_row = 0;
   std::vector<std::string> names{};
   /// Read only these columns, in the order of the file.
   std::optional<std::vector<std::string>> usecols{};
@@ -50,8 +56,18 @@ struct XSHARDS_EXPORT CsvOptions {
   std::optional<char> thousands{};          // between thousands of numbers
   /// Infer no integers: as csv.QUOTE_NONNUMERIC does in pandas.
   bool numbers_are_floats = false;
-  int64_t skiprows = 0;
+  int64_t skiprows = 0;    // lines left out at the start of every file
+  int64_t skipfooter = 0;  // and at the end
+  /// More lines to leave out, by number, ascending. The first line of a file is 0; a line
+  /// end in quotes ends none.
+  std::vector<int64_t> skip_lines{};
+  /// Unset: an empty line is a row, too, whose values are missing.
+  bool skip_blank_lines = true;
+  /// What to do with records that have more fields than the first one.
+  BadLines on_bad_lines = BadLines::kError;
   std::optional<int64_t> nrows{};
+  TextEncoding encoding = TextEncoding::kUtf8;
+  std::optional<TextCompression> compression{};  // unset: as the files' names say
   SplitSize split{};
 
   arrow::Status Validate() const;

@@ -8,12 +8,15 @@
 #include <arrow/util/key_value_metadata.h>
 
 #include "io/csv_cuts.h"
+#include "io/csv_footer.h"
 #include "io/csv_header.h"
+#include "io/csv_lines.h"
 #include "io/csv_scan.h"
 #include "io/csv_times.h"
 #include "io/csv_types.h"
 #include "io/csv_values.h"
 #include "io/file_listing.h"
+#include "io/file_system.h"
 #include "io/hive_scan.h"
 #include "io/plan_probe.h"
 #include "io/quoted_names.h"
@@ -85,11 +88,18 @@ class CsvPlanner {
         .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores))};
     std::vector<CsvText> texts;
     for (const auto& file : files) {
-      ARROW_ASSIGN_OR_RAISE(const int64_t data_begin, AddFile(file, files[0].path));
-      texts.push_back({.file = file, .data_begin = data_begin});
+      ARROW_ASSIGN_OR_RAISE(const CsvLine first, AddFile(file, files[0].path));
+      texts.push_back({.file = file, .data_begin = first.position});
+      auto lines = CutNumberedLines(file, first, cutting.target_bytes, options_, pool_);
+      if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
+      for (const CsvLine& line : *lines) {
+        SetFirstLine(file.path, line, &scan_.options);
+        if (line.position > first.position) texts.back().starts.push_back(line.position);
+      }
     }
     ARROW_ASSIGN_OR_RAISE(scan_.splits,
                           CutCsvFiles(texts, cutting, options_, run_, pool_));
+    ARROW_RETURN_NOT_OK(DropFooters(options_, pool_, &scan_));
     DropEmptySplits(&scan_.splits);
     ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));
     std::erase_if(folders, [&](const auto& field) { return HasColumn(field->name()); });
@@ -107,7 +117,7 @@ class CsvPlanner {
 
  private:
   // Take a file's columns; returns where its rows begin.
-  arrow::Result<int64_t> AddFile(const InputFile& file, const std::string& first_path) {
+  arrow::Result<CsvLine> AddFile(const InputFile& file, const std::string& first_path) {
     ARROW_ASSIGN_OR_RAISE(auto header,
                           ReadCsvHeader(file.path, file.size, options_, pool_));
     if (columns_.empty()) {
@@ -116,7 +126,7 @@ class CsvPlanner {
     }
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
     SetFileColumns(file.path, header.names, &scan_.options);
-    return header.data_begin;
+    return CsvLine{.position = header.data_begin, .line = header.first_line};
   }
 
   bool HasColumn(const std::string& name) const {
@@ -236,6 +246,20 @@ arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& pa
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
+}
+
+arrow::Result<int64_t> CountCsvLines(std::shared_ptr<Context> context, const Paths& paths,
+                                     const CsvOptions& options,
+                                     const arrow::StopToken& stop) {
+  ARROW_RETURN_NOT_OK(options.Validate());
+  ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
+  int64_t most = 0;
+  for (const auto& file : files) {
+    const auto lines = CountLines(file, options, stop, context->memory_pool());
+    if (!lines.ok()) return WithPath(lines.status(), "Could not read", file.path);
+    most = std::max(most, *lines);
+  }
+  return most;
 }
 
 }  // namespace xshards::io

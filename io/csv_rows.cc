@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace xshards::io {
 namespace {
@@ -37,7 +38,29 @@ CsvRows::CsvRows(const CsvOptions& options)
       odd_(IsOdd(options) ? std::make_optional<OddCsvMarks>(options) : std::nullopt),
       stride_(odd_.has_value() ? 2 : 1),
       ignores_extra_(options.usecols.has_value()),
+      skips_blank_(options.skip_blank_lines),
+      on_bad_lines_(options.on_bad_lines),
+      skip_first_(options.skiprows),
+      skip_lines_(options.skip_lines),
+      // Not numbered: behind all lines that are left out.
+      next_skipped_(skip_lines_.size()),
+      line_(skip_first_),
       find_(CsvFieldFinder(BestCsvTarget())) {}
+
+void CsvRows::NumberFrom(int64_t line) {
+  line_ = line;
+  next_skipped_ =
+      static_cast<size_t>(std::lower_bound(skip_lines_.begin(), skip_lines_.end(), line) -
+                          skip_lines_.begin());
+}
+
+bool CsvRows::IsSkipped(int64_t line) {
+  while (next_skipped_ < skip_lines_.size() && skip_lines_[next_skipped_] < line) {
+    ++next_skipped_;
+  }
+  return line < skip_first_ ||
+         (next_skipped_ < skip_lines_.size() && skip_lines_[next_skipped_] == line);
+}
 
 void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) {
   text_ = text;
@@ -57,7 +80,7 @@ void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) 
   } else {
     FindPlain(text, size);
   }
-  GatherRows(num_columns);
+  GatherRows(size, is_last, num_columns);
 }
 
 void CsvRows::FindPlain(const char* text, int64_t size) {
@@ -87,13 +110,17 @@ void CsvRows::FindOdd(const char* text, int64_t size) {
   found_.is_ascii = found.is_ascii;
 }
 
-void CsvRows::GatherRows(int64_t num_columns) {
+void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   firsts_.resize(static_cast<size_t>(found_.num_lines));
-  num_fields_.clear();
+  lines_.clear();
+  left_out_.clear();
   too_long_.reset();
   consumed_ = 0;
   size_t num_rows = 0;
   size_t filled = static_cast<size_t>(found_.num_ends) + 1;  // where filled-up rows go
+  const bool counts_lines = !skips_blank_ || numbers_lines();
+  // Where lines count, each is looked at.
+  const int64_t usual_fields = counts_lines ? 0 : num_columns;
   int64_t first = 0;
   for (int64_t line = 0; line < found_.num_lines; ++line) {
     const int64_t last = last_fields_[static_cast<size_t>(line)];
@@ -102,15 +129,38 @@ void CsvRows::GatherRows(int64_t num_columns) {
     const int64_t line_end = stride_ == 1 ? ends_[static_cast<size_t>(last + 1)]
                                           : line_ends_[static_cast<size_t>(line)];
     first = last + 1;
-    if (num_fields != num_columns || num_fields == 1) {
+    if (num_fields != usual_fields || num_fields == 1) {
       const uint32_t begin = ends_[row] + 1;
       const uint32_t end = ends_[row + 1];
-      if (num_fields == 1 && IsBlank({text_ + begin, end - begin})) {
+      if (counts_lines) {
+        if (IsSecondLineEnd(begin, end)) {
+          consumed_ = line_end + 1;
+          continue;
+        }
+        if (!is_last && line_end + 1 == size && text_[line_end] == '\r') break;
+      }
+      const bool is_blank = num_fields == 1 && IsBlank({text_ + begin, end - begin});
+      const bool is_too_long =
+          num_fields > num_columns && num_columns > 0 && !ignores_extra_;
+      const bool is_skipped = counts_lines && IsSkipped(line_);
+      if (is_skipped || (is_blank && skips_blank_) ||
+          (is_too_long && on_bad_lines_ != BadLines::kError)) {
+        if (!is_skipped && is_too_long && on_bad_lines_ == BadLines::kWarn) {
+          left_out_.push_back({.begin = text_ + begin,
+                               .num_fields = num_fields,
+                               .next_row = static_cast<int64_t>(num_rows)});
+        }
         consumed_ = line_end + 1;
+        ++line_;
         continue;
       }
-      if (num_columns == 0) num_fields_.push_back(num_fields);
-      if (num_fields > num_columns && num_columns > 0 && !ignores_extra_) {
+      if (num_columns == 0) {
+        lines_.push_back({.number = line_,
+                          .begin = consumed_,
+                          .end = line_end + 1,
+                          .num_fields = is_blank && begin == end ? 0 : num_fields});
+      }
+      if (is_too_long) {
         too_long_ = {.begin = text_ + begin, .num_fields = num_fields};
         break;
       }
@@ -118,11 +168,17 @@ void CsvRows::GatherRows(int64_t num_columns) {
         if (filled > static_cast<size_t>(found_.num_ends) + 1 + kMaxFilled) break;
         row = FillUp(row, num_fields, num_columns, &filled);
       }
+      ++line_;
     }
     firsts_[num_rows++] = row;
     consumed_ = line_end + 1;
   }
   firsts_.resize(num_rows);
+  // A line that is left out may leave its quotes open.
+  if (is_last && found_.in_quotes && counts_lines && IsSkipped(line_)) {
+    consumed_ = size;
+    found_.in_quotes = false;
+  }
 }
 
 uint32_t CsvRows::FillUp(uint32_t row, int64_t num_fields, int64_t num_columns,

@@ -24,8 +24,16 @@ class CsvRows {
   /// in front and kCsvPadding behind, the first two of which are written to where a last
   /// record, `is_last`, has no line end. Lines of blanks only are left out. Records with
   /// fewer than `num_columns` fields are filled up with empty ones; 0 takes them as they
-  /// are. Stops early where that would take too much memory.
+  /// are. Stops early where that would take too much memory. A text that ends in a
+  /// carriage return may end before its line feed, so that where lines count that line is
+  /// not whole unless `is_last`.
   void Find(char* text, int64_t size, bool is_last, int64_t num_columns);
+
+  /// Say that the text that comes next begins with this line of the file, the first of
+  /// which is 0, so that the lines that options name are left out.
+  void NumberFrom(int64_t line);
+  /// The number of the line behind the last whole record, where lines are numbered.
+  int64_t line() const { return line_; }
 
   int64_t num_rows() const { return static_cast<int64_t>(firsts_.size()); }
   /// How much of the text is whole records, blank lines included.
@@ -38,9 +46,12 @@ class CsvRows {
   struct LongRow {
     const char* begin = nullptr;
     int64_t num_fields = 0;
+    int64_t next_row = 0;  // the row that follows
   };
   /// The first record with more than `num_columns` fields; the rows end before it.
   const std::optional<LongRow>& too_long() const { return too_long_; }
+  /// Such records where they are left out with a warning.
+  const std::vector<LongRow>& left_out() const { return left_out_; }
 
   const char* text() const { return text_; }
   /// The fields of a column, for loops over it. `ends[firsts[row]]` is where its field of
@@ -62,14 +73,30 @@ class CsvRows {
   std::string_view Field(int64_t row, int64_t column) const {
     return FieldsOf(column).Field(row);
   }
-  /// Only where rows are taken as they are.
-  int64_t NumFields(int64_t row) const { return num_fields_[static_cast<size_t>(row)]; }
+  struct Line {
+    int64_t number = 0;      // where lines are numbered
+    int64_t begin = 0;       // in the text
+    int64_t end = 0;         // behind its line end, of two characters the first
+    int64_t num_fields = 0;  // none in an empty line
+  };
+  /// The line of a row, only where rows are taken as they are.
+  const Line& LineOf(int64_t row) const { return lines_[static_cast<size_t>(row)]; }
+  int64_t NumFields(int64_t row) const { return LineOf(row).num_fields; }
 
  private:
   // Find fields and lines, into ends_, last_fields_ and found_.
   void FindPlain(const char* text, int64_t size);
   void FindOdd(const char* text, int64_t size);
-  void GatherRows(int64_t num_columns);
+  void GatherRows(int64_t size, bool is_last, int64_t num_columns);
+  // Whether some lines are left out for their numbers.
+  bool numbers_lines() const {
+    return line_ < skip_first_ || next_skipped_ < skip_lines_.size();
+  }
+  bool IsSkipped(int64_t line);
+  // Whether a line is but the line feed behind a carriage return.
+  bool IsSecondLineEnd(uint32_t begin, uint32_t end) const {
+    return begin == end && begin > 0 && text_[begin] == '\n' && text_[begin - 1] == '\r';
+  }
   // How many positions the fields of a row take in ends_: with the one before the first.
   size_t NumPositions(int64_t num_fields) const {
     return static_cast<size_t>(stride_ * (num_fields - 1) + 2);
@@ -83,13 +110,20 @@ class CsvRows {
   const std::optional<OddCsvMarks> odd_;
   const int64_t stride_;
   const bool ignores_extra_;
+  const bool skips_blank_;
+  const BadLines on_bad_lines_;
+  const int64_t skip_first_;
+  const std::vector<int64_t> skip_lines_;
+  size_t next_skipped_;  // of skip_lines_
+  int64_t line_;
   const FindCsvFields find_;
   const char* text_ = nullptr;
   std::vector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
   std::vector<uint32_t> last_fields_;
   std::vector<uint32_t> line_ends_;  // only with odd_
   std::vector<uint32_t> firsts_;
-  std::vector<int64_t> num_fields_;
+  std::vector<Line> lines_;
+  std::vector<LongRow> left_out_;
   CsvFieldEnds found_;
   int64_t consumed_ = 0;
   bool ends_escaped_ = false;

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "io/csv_block.h"
-#include "io/csv_dialect.h"
+#include "io/csv_footer.h"
+#include "io/csv_lines.h"
 #include "io/file_system.h"
 #include "io/hive_scan.h"
 #include "io/packed_buffers.h"
@@ -42,6 +43,7 @@ class CsvSplitStream final : public BatchStream {
     int64_t capacity = 0;  // of the batch, once it has begun
     while (rows_left_ > 0) {
       if (reader_->rows_in_block() == 0) {
+        TellLeftOut(/*is_passed=*/true);
         if (at_end_) break;
         ARROW_RETURN_NOT_OK(NextBlock());
         continue;
@@ -54,6 +56,7 @@ class CsvSplitStream final : public BatchStream {
           {reader_->rows_in_block(), capacity - reader_->rows_in_batch(), rows_left_});
       ARROW_RETURN_NOT_OK(reader_->Append(num_rows));
       rows_left_ -= num_rows;
+      TellLeftOut(/*is_passed=*/false);
       if (reader_->rows_in_batch() == capacity) break;
     }
     return capacity == 0 ? nullptr : reader_->Finish();
@@ -75,6 +78,15 @@ class CsvSplitStream final : public BatchStream {
       row_bytes_ = std::max<int64_t>(1, consumed / reader_->rows_in_block());
     }
     return arrow::Status::OK();
+  }
+
+  void TellLeftOut(bool is_passed) {
+    auto left_out = reader_->TakeLeftOut(is_passed);
+    if (left_out.count == 0) return;
+    FragmentMetrics told;
+    told.bad_lines = left_out.count;
+    told.first_bad_line = std::move(left_out.first);
+    context_.metrics->Merge(told);
   }
 
   // How many rows make a batch of the size wanted, or are left.
@@ -106,12 +118,12 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  CsvSource source{.path = split.path, .guessed = scan.guessed};
+  CsvSource source{.path = split.path, .guessed = scan.guessed, .begin = split.begin};
   ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
+  ARROW_ASSIGN_OR_RAISE(source.first_line, GetFirstLine(split, scan.options));
   const auto num_columns = static_cast<int64_t>(source.columns.size());
   ARROW_ASSIGN_OR_RAISE(auto input,
-                        TextInput::Open(split.path, ToTextFormat(options), split.begin,
-                                        split.end, context.pool));
+                        OpenCsvText(split, options, scan.options, context.pool));
   ARROW_ASSIGN_OR_RAISE(auto reader, CsvBlockReader::Make(options, std::move(source),
                                                           schema, context.pool));
   const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);

@@ -9,7 +9,8 @@
 
 #include <arrow/array/builder_primitive.h>
 
-#include "io/csv_dialect.h"
+#include "io/csv_footer.h"
+#include "io/csv_lines.h"
 #include "io/csv_rows.h"
 #include "io/csv_scan.h"
 #include "io/csv_times.h"
@@ -33,8 +34,7 @@ class KindsReader {
     ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
     ARROW_ASSIGN_OR_RAISE(const auto file_columns,
                           GetFileColumns(split.path, scan.options));
-    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
-                                                      split.begin, split.end, pool));
+    ARROW_ASSIGN_OR_RAISE(auto input, OpenCsvText(split, options, scan.options, pool));
     // There may be many columns.
     std::unordered_map<std::string_view, int64_t> known;
     for (size_t i = 0; i < file_columns.size(); ++i) {
@@ -51,10 +51,13 @@ class KindsReader {
     }
     const int64_t block_bytes =
         extent == ScanExtent::kSample ? kKindsSampleBytes : kKindsBlockBytes;
-    return KindsReader(split.path, options, extent,
+    KindsReader reader(split.path, options, extent,
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices),
                        std::move(all_values), std::move(values), std::move(times));
+    ARROW_ASSIGN_OR_RAISE(const auto line, GetFirstLine(split, scan.options));
+    if (line.has_value()) reader.rows_.NumberFrom(*line);
+    return reader;
   }
 
   /// Add the kinds of all values that a scan may read, or of the first block that has

@@ -9,18 +9,12 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "io/bad_lines.h"
 #include "io/option_map.h"
 #include "io/split_size.h"
 #include "xshards/export.h"
 
 namespace xshards::io {
-
-/// What to do with a line that is no record: fail, leave it out and count it in the
-/// metrics of the run, or just leave it out.
-enum class BadLines : uint8_t { kError, kWarn, kSkip };
-
-/// The names that options have for these: "error", "warn" and "skip".
-XSHARDS_EXPORT arrow::Result<BadLines> BadLinesFromName(const std::string& name);
 
 /// How to read JSON records, UTF-8.
 struct XSHARDS_EXPORT JsonOptions {

@@ -62,7 +62,7 @@ std::string ShortenJson(std::string_view text) {
 
 std::string JsonPlace(const std::string& path, int64_t position,
                       arrow::MemoryPool* pool) {
-  const auto line = LineNumber(path, {}, position, pool);
+  const auto line = LineNumber(path, {}, {.begin = position}, pool);
   return "'" + path + "'" + (line.ok() ? ", line " + std::to_string(*line) : "");
 }
 

@@ -45,6 +45,46 @@ std::string EncodePairs(const std::map<std::string, std::string>& pairs) {
   return EncodeList(items);
 }
 
+std::string EncodeNumbers(const std::vector<int64_t>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const int64_t first = numbers[i];
+    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
+    if (!text.empty()) text += ',';
+    text += std::to_string(first);
+    if (numbers[i] != first) text.append("-").append(std::to_string(numbers[i]));
+  }
+  return text;
+}
+
+arrow::Result<std::vector<int64_t>> GetNumbers(const OptionMap& map,
+                                               const std::string& key) {
+  const auto found = map.find(key);
+  if (found == map.end()) return std::vector<int64_t>{};
+  const std::string& text = found->second;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::vector<int64_t> numbers;
+  while (true) {
+    int64_t first = 0;
+    auto [next, error] = std::from_chars(at, end, first);
+    int64_t last = first;
+    if (error == std::errc() && next < end && *next == '-') {
+      const auto second = std::from_chars(next + 1, end, last);
+      next = second.ptr;
+      error = second.ec;
+    }
+    const bool is_last = next == end;
+    if (error != std::errc() || last < first || (!is_last && *next != ',')) {
+      return arrow::Status::Invalid("Option '", key, "' must be numbers as 3,7-9, got '",
+                                    text, "'");
+    }
+    for (; first <= last; ++first) numbers.push_back(first);
+    if (is_last) return numbers;
+    at = next + 1;
+  }
+}
+
 std::optional<std::string> GetString(const OptionMap& map, const std::string& key) {
   const auto found = map.find(key);
   if (found == map.end()) return std::nullopt;

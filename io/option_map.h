@@ -21,6 +21,8 @@ std::string EncodeList(const std::vector<std::string>& items);
 arrow::Result<std::vector<std::string>> DecodeList(std::string_view text);
 /// The same for a map: key, value, key, value, ...
 std::string EncodePairs(const std::map<std::string, std::string>& pairs);
+/// Pack ascending numbers, as runs: 3,7-9.
+std::string EncodeNumbers(const std::vector<int64_t>& numbers);
 
 /// Read single options. The getters give nullopt where the key is absent, and Invalid,
 /// naming the key and the value, where the value is not of the wanted form.
@@ -32,6 +34,8 @@ arrow::Result<std::optional<int64_t>> GetInt(const OptionMap& map,
 arrow::Result<std::optional<std::vector<std::string>>> GetList(const OptionMap& map,
                                                                const std::string& key);
 /// Empty where the key is absent.
+arrow::Result<std::vector<int64_t>> GetNumbers(const OptionMap& map,
+                                               const std::string& key);
 arrow::Result<std::map<std::string, std::string>> GetPairs(const OptionMap& map,
                                                            const std::string& key);
 

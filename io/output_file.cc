@@ -65,14 +65,14 @@ class PacedStream : public arrow::io::OutputStream {
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> Compress(
     const std::string& path, const std::shared_ptr<arrow::io::OutputStream>& file) {
   if (!IsCompressed(path)) return file;
-  ARROW_ASSIGN_OR_RAISE(auto codec, arrow::util::Codec::Create(CompressionOf(path)));
+  ARROW_ASSIGN_OR_RAISE(auto codec, MakeCodec(CompressionOf(path)));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::OutputStream> stream,
                         arrow::io::CompressedOutputStream::Make(codec.get(), file));
   // The stream holds on to the codec through a deleter, for it only borrows it.
   return std::shared_ptr<arrow::io::OutputStream>(
-      stream.get(),
-      [stream, kept = std::shared_ptr<arrow::util::Codec>(std::move(codec))](
-          arrow::io::OutputStream*) mutable { stream.reset(); });
+      stream.get(), [stream, kept = std::move(codec)](arrow::io::OutputStream*) mutable {
+        stream.reset();
+      });
 }
 
 }  // namespace

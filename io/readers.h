@@ -39,6 +39,12 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(
     std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
+/// How many lines CSV files have, the one with most, as `skip_lines` counts them. The
+/// files are read through; `stop` ends that.
+XSHARDS_EXPORT arrow::Result<int64_t> CountCsvLines(
+    std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
+    const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+
 /// Read JSON records. Columns and their types are guessed from a sample from the start of
 /// every piece, and found anew where later records have other keys or values.
 XSHARDS_EXPORT arrow::Result<XShards> ReadJson(

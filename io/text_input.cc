@@ -3,19 +3,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
-
-#include <arrow/io/compressed.h>
-#include <arrow/util/compression.h>
 
 #include "io/comment_stream.h"
 #include "io/file_system.h"
+#include "io/transcoding_stream.h"
 
 namespace xshards::io {
 namespace {
 
 arrow::Status CheckKnownCompression(const std::string& path) {
-  for (const char* extension : {".xz", ".zip", ".7z", ".snappy", ".tar"}) {
+  for (const char* extension : {".zip", ".7z", ".snappy", ".tar"}) {
     if (BarePath(path).ends_with(extension)) {
       return arrow::Status::NotImplemented(
           "Compressed text can be read from .gz, .bz2, .zst and .lz4 files, not from '",
@@ -27,53 +26,41 @@ arrow::Status CheckKnownCompression(const std::string& path) {
 
 }  // namespace
 
-arrow::Compression::type CompressionOf(const std::string& path) {
-  const std::string bare = BarePath(path);
-  if (bare.ends_with(".gz")) return arrow::Compression::GZIP;
-  if (bare.ends_with(".bz2")) return arrow::Compression::BZ2;
-  if (bare.ends_with(".zst")) return arrow::Compression::ZSTD;
-  if (bare.ends_with(".lz4")) return arrow::Compression::LZ4_FRAME;
-  return arrow::Compression::UNCOMPRESSED;
-}
-
-bool IsCompressed(const std::string& path) {
-  return CompressionOf(path) != arrow::Compression::UNCOMPRESSED;
-}
-
 bool IsSequential(const std::string& path, const TextFormat& format) {
-  return format.comment.has_value() || IsCompressed(path);
+  const bool is_plain =
+      format.encoding == TextEncoding::kUtf8 || HasOneByteCharacters(format.encoding);
+  return !is_plain || format.comment.has_value() ||
+         format.compression.value_or(CompressionOf(path)) != TextCompression::kNone;
 }
 
 arrow::Result<TextInput> TextInput::Open(const std::string& path,
                                          const TextFormat& format, int64_t begin,
                                          int64_t end, arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKnownCompression(path));
+  if (!format.compression.has_value()) {
+    ARROW_RETURN_NOT_OK(CheckKnownCompression(path));
+  }
   ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(path));
+  const bool is_sequential = IsSequential(path, format);
   TextInput input;
-  if (!IsSequential(path, format)) {
+  if (is_sequential) {
+    input.bytes = file;
+  } else {
     ARROW_ASSIGN_OR_RAISE(input.bytes, arrow::io::RandomAccessFile::GetStream(
                                            std::move(file), begin, end - begin));
-    input.text = input.bytes;
     input.num_bytes = end - begin;
-    return input;
   }
-  input.bytes = file;
-  input.text = file;
-  if (IsCompressed(path)) {
-    ARROW_ASSIGN_OR_RAISE(auto codec, arrow::util::Codec::Create(CompressionOf(path)));
-    // The stream holds on to the codec through a deleter, for it only borrows it.
-    ARROW_ASSIGN_OR_RAISE(
-        std::shared_ptr<arrow::io::InputStream> text,
-        arrow::io::CompressedInputStream::Make(codec.get(), input.bytes, pool));
-    input.text = std::shared_ptr<arrow::io::InputStream>(
-        text.get(), [text, kept = std::shared_ptr<arrow::util::Codec>(std::move(codec))](
-                        arrow::io::InputStream*) mutable { text.reset(); });
+  ARROW_ASSIGN_OR_RAISE(
+      input.text,
+      Decompress(input.bytes, format.compression.value_or(CompressionOf(path)), pool));
+  if (format.encoding != TextEncoding::kUtf8) {
+    input.text = std::make_shared<TranscodingStream>(
+        std::move(input.text), format.encoding, is_sequential ? 0 : begin);
   }
   if (format.comment.has_value()) {
     input.text = std::make_shared<CommentStream>(std::move(input.text), *format.comment,
                                                  format.sep, format.quotechar);
   }
-  if (begin > 0) {
+  if (is_sequential && begin > 0) {
     auto status = input.text->Advance(begin);
     if (!status.ok()) return WithPath(status, "Could not read", path);
   }
@@ -108,9 +95,13 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   }
   int64_t filled = left;
   bool is_last = false;
+  // What there is from here on, as far as it is wanted.
+  const int64_t wanted = input_.max_text.value_or(std::numeric_limits<int64_t>::max()) -
+                         (position_ + consumed_);
   while (filled < size) {
-    ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                          input_.text->Read(size - filled, data + filled));
+    ARROW_ASSIGN_OR_RAISE(
+        const int64_t got,
+        input_.text->Read(std::min(size, wanted) - filled, data + filled));
     if (got == 0) {
       is_last = true;
       break;
@@ -119,10 +110,12 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   }
   position_ += consumed_;
   consumed_ = 0;
-  if (is_last && position_ + filled < input_.num_bytes.value_or(0)) {
-    return arrow::Status::IOError("Expected ", *input_.num_bytes, " bytes, got ",
-                                  position_ + filled,
-                                  ": the file has become shorter since it was opened");
+  if (is_last && input_.num_bytes.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t got, BytesRead());
+    if (got < *input_.num_bytes) {
+      return arrow::Status::IOError("Expected ", *input_.num_bytes, " bytes, got ", got,
+                                    ": the file has become shorter since it was opened");
+    }
   }
   std::memset(data + filled, 0, kTextPadding);
   current_ = arrow::SliceMutableBuffer(next, kTextPadding, filled);
@@ -140,21 +133,46 @@ int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit) {
   return IsLocal(path) ? kTextBlockBytes : kRemoteBlockBytes;
 }
 
-arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
-                                  int64_t position, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(path, format, 0, position, pool));
+namespace {
+
+// How many line feeds there are in the first `num_bytes` of a text.
+arrow::Result<int64_t> CountLineFeeds(const TextInput& input, int64_t num_bytes,
+                                      arrow::MemoryPool* pool) {
   constexpr int64_t kChunkBytes = 1LL << 20;
   ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(kChunkBytes, pool));
-  int64_t line = 1;
-  for (int64_t at = 0; at < position;) {
+  int64_t count = 0;
+  for (int64_t at = 0; at < num_bytes;) {
     ARROW_ASSIGN_OR_RAISE(
         const int64_t got,
-        input.text->Read(std::min(kChunkBytes, position - at), chunk->mutable_data()));
+        input.text->Read(std::min(kChunkBytes, num_bytes - at), chunk->mutable_data()));
     if (got == 0) break;
-    line += std::count(chunk->data(), chunk->data() + got, uint8_t{'\n'});
+    count += std::count(chunk->data(), chunk->data() + got, uint8_t{'\n'});
     at += got;
   }
-  return line;
+  return count;
+}
+
+}  // namespace
+
+arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
+                                  TextPlace place, arrow::MemoryPool* pool) {
+  if (IsSequential(path, format)) {
+    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(path, format, 0, 0, pool));
+    ARROW_ASSIGN_OR_RAISE(const int64_t count,
+                          CountLineFeeds(input, place.begin + place.offset, pool));
+    return count + 1;
+  }
+  // A line feed is the same byte in all that can be cut.
+  TextFormat bytes = format;
+  bytes.encoding = TextEncoding::kUtf8;
+  ARROW_ASSIGN_OR_RAISE(auto before, TextInput::Open(path, bytes, 0, place.begin, pool));
+  ARROW_ASSIGN_OR_RAISE(const int64_t lines_before,
+                        CountLineFeeds(before, place.begin, pool));
+  // Characters are no longer in the file than in the text.
+  ARROW_ASSIGN_OR_RAISE(auto text, TextInput::Open(path, format, place.begin,
+                                                   place.begin + place.offset, pool));
+  ARROW_ASSIGN_OR_RAISE(const int64_t lines, CountLineFeeds(text, place.offset, pool));
+  return lines_before + lines + 1;
 }
 
 }  // namespace xshards::io

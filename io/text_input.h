@@ -11,7 +11,9 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
-#include <arrow/util/type_fwd.h>
+
+#include "io/text_compression.h"
+#include "io/text_encoding.h"
 
 namespace xshards::io {
 
@@ -21,22 +23,22 @@ struct TextFormat {
   std::optional<char> comment;
   std::optional<char> quotechar;
   char sep = ',';
+  TextEncoding encoding = TextEncoding::kUtf8;
+  std::optional<TextCompression> compression{};  // unset: as the file's name says
 };
 
-/// How the file's name says that it is compressed: .gz, .bz2, .zst, .lz4, or not.
-arrow::Compression::type CompressionOf(const std::string& path);
-bool IsCompressed(const std::string& path);
-/// True if the text is not simply the bytes of the file, so that it can only be read from
-/// the start: compressed files, and files with comments. Positions in such a file
-/// count characters of text, not bytes of the file.
+/// True if a text can only be read from the start: that of compressed files, with
+/// comments, and of characters of several bytes in another encoding than UTF-8. Positions
+/// in such a file count bytes of the text, in others bytes of the file.
 bool IsSequential(const std::string& path, const TextFormat& format);
 
 /// The text of a file, from one end to the other.
 struct TextInput {
   std::shared_ptr<arrow::io::InputStream> text;
   std::shared_ptr<arrow::io::InputStream> bytes;  // below `text`; Tell() is bytes read
-  /// How much text there must be, where that is known: a file may shrink.
+  /// How many bytes there must be, where that is known: a file may shrink.
   std::optional<int64_t> num_bytes{};
+  std::optional<int64_t> max_text{};  // how much of the text to read
 
   /// Open at `begin`, ending at `end` (ignored for sequential files, which run to their
   /// end). NotImplemented names a compression there is no codec for.
@@ -99,8 +101,14 @@ bool IsLocal(const std::string& path);
 /// How much of a file to read at a time; little at first where only some rows are wanted.
 int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit);
 
-/// The number, counted from 1, of the line that holds a position of the text.
+/// A place in a text: so much of it behind a position of the file where it can begin.
+struct TextPlace {
+  int64_t begin = 0;
+  int64_t offset = 0;
+};
+
+/// The number, counted from 1, of the line that holds a place.
 arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
-                                  int64_t position, arrow::MemoryPool* pool);
+                                  TextPlace place, arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

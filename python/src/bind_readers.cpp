@@ -52,7 +52,19 @@ io::CsvOptions CsvOptions(const py::dict& from) {
   Take(from, "numbers_are_floats", options.numbers_are_floats);
   Take(from, "keep_default_na", options.keep_default_na);
   Take(from, "na_filter", options.na_filter);
+  Take(from, "header_row", options.header_row);
   Take(from, "skiprows", options.skiprows);
+  Take(from, "skipfooter", options.skipfooter);
+  Take(from, "skip_lines", options.skip_lines);
+  Take(from, "skip_blank_lines", options.skip_blank_lines);
+  options.on_bad_lines =
+      Unwrap(io::BadLinesFromName(from["on_bad_lines"].cast<std::string>()));
+  options.encoding =
+      Unwrap(io::TextEncodingFromName(from["encoding"].cast<std::string>()));
+  if (const py::object compression = from["compression"]; !compression.is_none()) {
+    options.compression =
+        Unwrap(io::TextCompressionFromName(compression.cast<std::string>()));
+  }
   Take(from, "nrows", options.nrows);
   Take(from, "num_partitions", options.split.num_partitions);
   Take(from, "block_size", options.split.block_size);
@@ -103,7 +115,9 @@ void Bind(py::module_& module, const char* name, Read read, Options to_options) 
 }  // namespace
 
 void BindReaders(py::module_& module) {
+  module.def("can_read_xz", io::CanReadXz);
   Bind(module, "read_csv", io::ReadCsv, CsvOptions);
+  Bind(module, "count_csv_lines", io::CountCsvLines, CsvOptions);
   module.def("reads_time_format", [](const std::string& format) {
     return io::TimeFormat::Make(format).has_value();
   });

@@ -40,6 +40,8 @@ def is_separator(options: dict[str, Any]) -> bool:
         and options["encoding"] is None
         and options["float_precision"] is None
         and options["on_bad_lines"] == "error"
+        and options["header"] in ("infer", 0, None)
+        and isinstance(options["skiprows"], int)
     )
 
 

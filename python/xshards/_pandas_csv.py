@@ -6,6 +6,7 @@ pandas reads whole files in worker processes, one partition a file.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import inspect
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xshards import _core
 from xshards._csv_separators import is_separator
 from xshards._csv_times import are_times
 from xshards._deferred import pd
@@ -20,13 +22,17 @@ from xshards._pandas_files import Folders, read_whole
 from xshards.errors import XShardsTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = [
+    "asked_lines",
     "check_options",
+    "engine_compression",
+    "engine_encoding",
     "for_pandas_only",
     "pandas_options",
     "pandas_read_csv",
+    "skipped_lines",
     "spelled",
     "spelled_by_column",
     "why_pandas",
@@ -36,9 +42,20 @@ __all__ = [
 _NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize"}
 # These are ours, or are told by another option.
 _NOT_PASSED = {"delimiter", "squeeze"}
-_COMPRESSED_FOR_PANDAS = (".xz", ".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
+_COMPRESSED_FOR_PANDAS = (".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # where pandas has others
-_UTF8 = {None, "utf-8", "utf8", "utf-8-sig", "UTF-8"}
+# Our names of encodings, by those of codecs.lookup.
+_ENCODINGS = {
+    "utf-8": "utf-8",
+    "utf-8-sig": "utf-8",
+    "iso8859-1": "latin-1",
+    "cp1252": "cp1252",
+    "utf-16": "utf-16",
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+}
+_MANY_LINES = 1_000_000
+_COMPRESSIONS = ("gzip", "bz2", "zstd", "xz")
 
 
 def check_options(options: dict[str, Any]) -> None:
@@ -56,7 +73,7 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
     """Name the first option that only pandas reads, or None if we do."""
     checks = {
         "sep": is_separator(options),
-        "header": options["header"] in ("infer", 0, None),
+        "header": _is_header(options["header"]),
         "names": _are_strings(options["names"]),
         "usecols": _chooses(options),
         "index_col": _is_index(options),
@@ -67,21 +84,81 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "quoting": options["quoting"] in (0, 1, 2, 3),
         "escapechar": _is_character(options["escapechar"], optional=True),
         "comment": _is_character(options["comment"], optional=True),
-        "skiprows": isinstance(options["skiprows"], int),
-        "skipfooter": options["skipfooter"] == 0,
-        "skip_blank_lines": options["skip_blank_lines"],
+        "skiprows": _are_lines(options),
+        "skipfooter": options["skipfooter"] == 0 or _is_plain_footer(options),
+        # Lines of comments only are not blank, but leave nothing behind.
+        "skip_blank_lines": options["skip_blank_lines"]
+        or (options["comment"] is None and options["escapechar"] is None),
         "thousands": options["thousands"] is None
         or _is_number_mark(options["thousands"], options),
         "decimal": _is_number_mark(options["decimal"], options)
         and options["decimal"] != options["thousands"],
         "parse_dates": are_times(options),
-        "encoding": options["encoding"] in _UTF8,
-        "compression": options["compression"] == "infer" and not for_pandas_only(paths),
-        "on_bad_lines": options["on_bad_lines"] == "error",
+        "encoding": engine_encoding(options["encoding"]) is not None,
+        "compression": _is_compression(options["compression"], paths),
+        "on_bad_lines": options["on_bad_lines"] in ("error", "warn", "skip"),
         # Ours are correctly rounded, as with "round_trip".
         "float_precision": options["float_precision"] in (None, "round_trip"),
     }
     return next((name for name, is_ours in checks.items() if not is_ours), None)
+
+
+def _is_header(value: object) -> bool:
+    if value is None or value == "infer":
+        return True
+    return type(value) is int and value >= 0  # pandas says what is wrong with others
+
+
+def _are_lines(options: dict[str, Any]) -> bool:
+    """Tell whether we leave out these lines: a number of them, or some by number."""
+    lines = options["skiprows"]
+    if callable(lines):
+        return options["escapechar"] is None
+    if options["escapechar"] is not None:
+        # pandas takes no notice of it in lines that it leaves out.
+        return lines is None or (isinstance(lines, int) and lines == 0)
+    if lines is None or type(lines) is int:
+        return lines is None or lines >= 0
+    return isinstance(lines, list | tuple | set | frozenset | range) and all(
+        type(line) is int for line in lines
+    )
+
+
+def _is_plain_footer(options: dict[str, Any]) -> bool:
+    """Tell whether pandas' Python engine, for footers, reads the rest as we do."""
+    return (
+        type(options["skipfooter"]) is int
+        and options["skipfooter"] > 0
+        and options["nrows"] is None
+        and options["skip_blank_lines"]
+        and options["comment"] is None
+        and options["escapechar"] is None
+        and options["doublequote"]
+        and not options["skipinitialspace"]
+        and options["thousands"] is None
+        and options["decimal"] == "."
+        and len(options["sep"]) == 1
+    )
+
+
+def skipped_lines(skiprows: Any) -> tuple[int, list[int]]:
+    """Give how many lines to leave out at the start, and the numbers of others."""
+    if skiprows is None or isinstance(skiprows, int):
+        return skiprows or 0, []
+    if callable(skiprows):
+        return 0, []  # to be asked for each line, see `asked_lines`
+    lines = sorted({line for line in skiprows if line >= 0})
+    first = next((i for i, line in enumerate(lines) if i != line), len(lines))
+    return first, lines[first:]
+
+
+def asked_lines(skiprows: Callable[[int], object], num_lines: int) -> list[int] | None:
+    """Give the lines that a function leaves out; None where these are too many for us.
+
+    They travel in the plan by number.
+    """
+    found = [line for line in range(num_lines) if skiprows(line)]
+    return found if len(found) <= _MANY_LINES else None
 
 
 def _is_character(value: object, *, optional: bool = False) -> bool:
@@ -98,9 +175,38 @@ def _are_strings(value: Any) -> bool:
 
 def for_pandas_only(paths: Iterable[str]) -> bool:
     """Tell whether some files are compressed in a way that only pandas knows."""
-    return any(
-        path.partition("?")[0].endswith(_COMPRESSED_FOR_PANDAS) for path in paths
-    )
+    endings = _COMPRESSED_FOR_PANDAS + (() if _core.can_read_xz() else (".xz",))
+    return any(path.partition("?")[0].endswith(endings) for path in paths)
+
+
+def engine_encoding(encoding: Any) -> str | None:
+    """Give our name of an encoding, or None where only pandas knows it."""
+    if encoding is None:
+        return "utf-8"
+    try:
+        return _ENCODINGS.get(codecs.lookup(encoding).name)
+    except (LookupError, TypeError):
+        return None  # pandas says what is wrong
+
+
+def engine_compression(compression: Any) -> str | None:
+    """Give our name of how files are compressed, or None where their names tell."""
+    if isinstance(compression, Mapping):
+        compression = compression.get("method")
+    if compression == "infer":
+        return None
+    return "none" if compression is None else str(compression)
+
+
+def _is_compression(compression: Any, paths: Iterable[str]) -> bool:
+    if isinstance(compression, Mapping) and list(compression) != ["method"]:
+        return False
+    method = engine_compression(compression)
+    if method is None:
+        return not for_pandas_only(paths)
+    if method == "xz" and not _core.can_read_xz():
+        return False
+    return method == "none" or method in _COMPRESSIONS
 
 
 def _are_listed_strings(value: Any) -> bool:

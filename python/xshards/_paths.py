@@ -7,12 +7,13 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from xshards import _core
 from xshards._arguments import require
 from xshards.context import Context, default_context
 from xshards.errors import XShardsTypeError
 from xshards.shards import XShards
 
-__all__ = ["Paths", "paths_of", "read_files"]
+__all__ = ["Paths", "loaded", "paths_of", "read_files"]
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -23,6 +24,13 @@ def read_files(
     """Have one of the engine's readers read files."""
     where = context or default_context()
     return XShards(reader(where._core, paths, options), where)
+
+
+def loaded(shards: XShards, num_partitions: int) -> XShards:
+    """Run a plan now, as what it reads is about to go."""
+    table = shards._run(shards._core.to_table)
+    core = _core.XShards.from_table(shards._context._core, table, num_partitions)
+    return XShards(core, shards._context, shards._info, in_memory=True)
 
 
 def paths_of(path: Any) -> list[str]:

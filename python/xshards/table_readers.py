@@ -10,16 +10,16 @@ from xshards import _core
 from xshards._arguments import as_count, as_names
 from xshards._filters import Filters, columns_of, to_expression
 from xshards._pandas_notes import PandasNotes, read_notes, with_notes
-from xshards._paths import Paths, paths_of, read_files
+from xshards._paths import Paths, loaded, paths_of, read_files
 from xshards._schemas import Schema, as_schema
 from xshards._storage import as_file, located
-from xshards.shards import XShards
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from xshards.context import Context
     from xshards.expressions import Expression
+    from xshards.shards import XShards
 
 __all__ = ["read_ipc", "read_orc", "read_parquet"]
 
@@ -216,11 +216,7 @@ def _read_typed(
     if isinstance(path, bytes) or hasattr(path, "read"):
         with as_file(path) as file:
             shards = _as_written(reader, [file], options, context, condition)
-            table = shards._run(shards._core.to_table)
-        core = _core.XShards.from_table(
-            shards._context._core, table, options["num_partitions"]
-        )
-        return XShards(core, shards._context, shards._info, in_memory=True)
+            return loaded(shards, options["num_partitions"])
     paths = located(paths_of(path), storage_options)
     return _as_written(reader, paths, options, context, condition)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 from csv import QUOTE_NONNUMERIC
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,10 +12,14 @@ from xshards._csv_separators import ignores_quotes, separator
 from xshards._csv_times import time_columns, time_formats
 from xshards._deferred import pd
 from xshards._pandas_csv import (
+    asked_lines,
     check_options,
+    engine_compression,
+    engine_encoding,
     for_pandas_only,
     pandas_options,
     pandas_read_csv,
+    skipped_lines,
     spelled,
     spelled_by_column,
     why_pandas,
@@ -28,7 +31,7 @@ from xshards._pandas_json import (
     pandas_json_content,
     pandas_read_json,
 )
-from xshards._paths import Paths, paths_of, read_files
+from xshards._paths import Paths, loaded, paths_of, read_files
 from xshards._reader_types import (
     by_name,
     chosen_columns,
@@ -37,14 +40,15 @@ from xshards._reader_types import (
     with_index,
 )
 from xshards._storage import as_file, located
+from xshards.context import default_context
 from xshards.errors import XShardsValueError
 from xshards.readers import from_pandas, partition
-from xshards.shards import XShards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from xshards.context import Context
+    from xshards.shards import XShards
 
 __all__ = ["read_csv", "read_json"]
 
@@ -103,15 +107,15 @@ def read_csv(
     ----------
     path : path, list of paths, bytes, or file object
         A file, a directory, or a pattern such as ``"flights/*.csv"``. Bytes and file
-        objects are read at once, by pandas.
+        objects are read at once.
     sep, delimiter : str, default ","
         What is between fields: one character, or several that stand for themselves
         (``"::"``, ``r"\|\|"``: quotes mean nothing then, as in pandas), or blanks and
         tabs (``r"\s+"``). Other regular expressions*; None*.
-    header : {"infer", 0, None}
-        Whether a line of column names comes first: yes, unless `names` are given.
-        Other numbers*. Where the first row has more fields than there are names, its
-        first fields are the index.
+    header : {"infer", None} or int
+        Whether a line of column names comes first: yes, unless `names` are given. Or
+        which line it is; or several*. Where the first row has more fields than there
+        are names, its first fields are the index.
     names : list of str, optional
         The columns' names.
     index_col : optional
@@ -129,10 +133,13 @@ def read_csv(
         More texts that stand for true and false.
     skipinitialspace : bool, default False
         Leave out blanks behind a separator.
-    skiprows : int
-        Lines to leave out at the start of every file; or which*.
+    skiprows : int, list, set or range of int, or function
+        Lines to leave out at the start of every file; or which, the first being 0; or
+        a function that tells of a line's number whether to leave it out. It is asked
+        for all lines at once, so the files are read through for their number.
     skipfooter : int
-        Lines to leave out* at the end of every file.
+        Lines to leave out at the end of every file; with `comment`, `escapechar` or
+        ``skip_blank_lines=False`` *.
     nrows : int, optional
         Read at most this many rows.
     na_values : str, number, list or dict of these, optional
@@ -141,7 +148,8 @@ def read_csv(
     keep_default_na, na_filter : bool, default True
         As in pandas.
     skip_blank_lines : bool, default True
-        False*: as in pandas.
+        False: an empty line is a row of missing values; with `comment` or
+        `escapechar` *.
     parse_dates : bool or list of str or int, optional
         Read these columns as times, or, with True, the index. As in pandas, all must
         be written like the first, or the column is text; times whose format pandas does
@@ -153,17 +161,21 @@ def read_csv(
         What is between thousands and what is the decimal point of numbers.
     doublequote : bool, default True
         Whether two quotes inside quotes stand for one.
-    on_bad_lines : optional
-        As in pandas*.
-    compression : default "infer"
-        By the file's name: .gz, .bz2, .zst, .lz4, and .xz*, .zip*; or as given*.
+    on_bad_lines : {"error", "warn", "skip"}
+        What to do with a line of too many fields: fail, or leave it out, with a
+        warning (``pandas.errors.ParserWarning``) behind each run, or without; or a
+        function*.
+    compression : {"infer", None, "gzip", "bz2", "zstd", "xz", "zip"*, "tar"*} or dict
+        How files are compressed; by default as their names say: .gz, .bz2, .zst,
+        .lz4, .xz, .zip*, .tar*.
     quotechar, escapechar, comment : str, optional
         Special characters, as in pandas.
     quoting : int, default 0
         ``csv.QUOTE_NONE`` takes quotes for ordinary characters. With
         ``csv.QUOTE_NONNUMERIC`` all numbers are floats, as in pandas.
     encoding : str, optional
-        UTF-8, or another*.
+        UTF-8, Latin-1, Windows-1252 or UTF-16, by any name that Python has for it; or
+        another*.
     float_precision : {None, "round_trip", "high"*, "legacy"*}
         How floats are rounded.
     storage_options : dict, optional
@@ -235,27 +247,53 @@ def _read_csv(
     block_size: int,
     context: Context | None,
 ) -> XShards:
-    """Read CSV files by the engine, or by pandas where an option asks for that."""
-    nrows, quoting, header = given["nrows"], given["quoting"], given["header"]
+    """Read CSV, whatever it is in."""
+    count = as_count("num_partitions", num_partitions)
     if isinstance(path, bytes) or hasattr(path, "read"):
-        source: Any = io.BytesIO(path) if isinstance(path, bytes) else path
-        frame: Any = pd.read_csv(source, **pandas_options(given | more))
-        return from_pandas(frame, num_partitions, context=context)
+        # What gives text has it decoded already.
+        if not isinstance(path, bytes) and isinstance(path.read(0), str):
+            given = given | {"encoding": None}
+        with as_file(path) as file:
+
+            def by_pandas_now() -> XShards:
+                frame: Any = pd.read_csv(file, **pandas_options(given | more))
+                return from_pandas(frame, num_partitions, context=context)
+
+            shards = _read_csv_files(
+                [file], given, more, by_pandas_now, count, block_size, context
+            )
+            return shards if shards._in_memory else loaded(shards, count)
     listed = located(paths_of(path), storage_options)
 
     def by_pandas() -> XShards:
         chosen = pandas_options(given | more)
         return _read_by_pandas(
-            pandas_read_csv, listed, chosen, nrows, num_partitions, context
+            pandas_read_csv, listed, chosen, given["nrows"], num_partitions, context
         )
 
+    return _read_csv_files(listed, given, more, by_pandas, count, block_size, context)
+
+
+def _read_csv_files(
+    listed: list[str],
+    given: dict[str, Any],
+    more: dict[str, Any],
+    by_pandas: Callable[[], XShards],
+    num_partitions: int,
+    block_size: int,
+    context: Context | None,
+) -> XShards:
+    """Read CSV files by the engine, or by pandas where an option asks for that."""
+    nrows, quoting, header = given["nrows"], given["quoting"], given["header"]
     if more or why_pandas(given, listed) is not None:
         return by_pandas()
+    skiprows, skip_lines = skipped_lines(given["skiprows"])
     options: dict[str, Any] = {
         **separator(given["sep"]),
         "skipinitialspace": bool(given["skipinitialspace"]),
         "doublequote": bool(given["doublequote"]),
-        "header": None if header == "infer" else header == 0,
+        "header": None if header == "infer" else header is not None,
+        "header_row": header if isinstance(header, int) else 0,
         "names": [] if given["names"] is None else as_names("names", given["names"]),
         "usecols": None,
         "dtype": {},
@@ -272,11 +310,25 @@ def _read_csv(
         "numbers_are_floats": quoting == QUOTE_NONNUMERIC,
         "keep_default_na": bool(given["keep_default_na"]),
         "na_filter": bool(given["na_filter"]),
-        "skiprows": given["skiprows"],
+        "skiprows": skiprows,
+        "skipfooter": given["skipfooter"],
+        "skip_lines": skip_lines,
+        "skip_blank_lines": bool(given["skip_blank_lines"]),
+        "on_bad_lines": given["on_bad_lines"],
+        "encoding": engine_encoding(given["encoding"]),
+        "compression": engine_compression(given["compression"]),
         "nrows": nrows,
-        "num_partitions": as_count("num_partitions", num_partitions),
+        "num_partitions": num_partitions,
         "block_size": block_size,
     }
+
+    if callable(given["skiprows"]):
+        where = (context or default_context())._core
+        num_lines = _core.count_csv_lines(where, listed, options)
+        lines = asked_lines(given["skiprows"], num_lines)
+        if lines is None:
+            return by_pandas()
+        options["skiprows"], options["skip_lines"] = skipped_lines(lines)
 
     def read() -> XShards:
         return read_files(_core.read_csv, listed, options, context)
@@ -297,7 +349,12 @@ def _read_csv(
     wanted = {name: one for name, one in wanted.items() if name not in times}
     options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
     if times:
-        as_text = options | {"dtype": dict.fromkeys(times, "string")}
+        # Only a look: what is left out on the way is told later.
+        quiet = "error" if options["on_bad_lines"] == "error" else "skip"
+        as_text = options | {
+            "dtype": dict.fromkeys(times, "string"),
+            "on_bad_lines": quiet,
+        }
         texts = read_files(_core.read_csv, listed, as_text, context)
         texts._check_columns(times, texts.schema.names)
         formats = time_formats(
@@ -374,7 +431,7 @@ def read_json(
     **more
         Any other option of ``pandas.read_json``, which then reads the files, one a
         partition; `explain` shows that as a call of ``pandas_read_json``. Files of
-        .xz, .zip and .tar are read by it, too.
+        .zip and .tar are read by it, too.
 
     Returns
     -------
@@ -454,12 +511,7 @@ def read_json(
 
     if content:
         with as_file(path) as file:
-            shards = read([file])
-            table = shards._run(shards._core.to_table)
-        core = _core.XShards.from_table(
-            shards._context._core, table, options["num_partitions"]
-        )
-        return XShards(core, shards._context, in_memory=True)
+            return loaded(read([file]), options["num_partitions"])
     return read(listed)
 
 

@@ -8,40 +8,14 @@
 #include <arrow/util/key_value_metadata.h>
 #include <gmock/gmock.h>
 
-#include "tests/io/scan_fixture.h"
+#include "tests/io/csv_fixture.h"
 
 namespace xshards::io {
 namespace {
 
 using ::testing::ElementsAre;
 
-class CsvReader : public IoTest {
- protected:
-  std::shared_ptr<arrow::Table> Read(const std::string& text,
-                                     const CsvOptions& options = {}) {
-    return Rows(ReadCsv(context_, Write("test.csv", text), options));
-  }
-  arrow::Status Error(const std::string& text, const CsvOptions& options = {}) {
-    auto shards = ReadCsv(context_, Write("test.csv", text), options);
-    return shards.ok() ? shards->ToTable().status() : shards.status();
-  }
-  // The table that a file gives whole, and cut at every possible place.
-  void CheckEverySplit(const std::string& text, CsvOptions options = {}) {
-    const auto path = Write("split.csv", text);
-    options.split.num_partitions = 1;
-    const auto whole = Rows(ReadCsv(context_, path, options));
-    ASSERT_NE(whole, nullptr);
-    options.split.num_partitions = 0;
-    for (size_t bytes = 1; bytes <= text.size(); ++bytes) {
-      options.split.block_size = static_cast<int64_t>(bytes);
-      ASSERT_OK_AND_ASSIGN(const auto shards, ReadCsv(context_, path, options));
-      const auto cut = Rows(shards);
-      ASSERT_NE(cut, nullptr);
-      ASSERT_TRUE(cut->Equals(*whole)) << "pieces of " << bytes << "\n"
-                                       << cut->ToString() << whole->ToString();
-    }
-  }
-};
+using CsvReader = CsvTest;
 
 TEST_F(CsvReader, InfersTypesAsPandasDoes) {
   const auto table = Read(
@@ -378,7 +352,7 @@ TEST_F(CsvReader, TakesTypesAndColumnsAsAsked) {
 }
 
 TEST_F(CsvReader, HonoursItsOtherOptions) {
-  EXPECT_EQ(Text(*Read("junk\n\"x\ny\na;b\n1;2\n", {.sep = ';', .skiprows = 3}), "b"),
+  EXPECT_EQ(Text(*Read("junk\n\"x\ny\"\na;b\n1;2\n", {.sep = ';', .skiprows = 2}), "b"),
             "[2]");
   const auto comments =
       Read("# head\na,b # names\n1,\"#2\" # x \"\n#3,4\n5,6\n", {.comment = '#'});

@@ -36,6 +36,19 @@ TEST(OptionMap, NamesTheValueThatIsWrong) {
                CheckKeys({{"z", ""}}, {"a", "b"}, "writing"));
 }
 
+TEST(OptionMap, NumbersTravelAsRuns) {
+  for (const auto& numbers :
+       std::vector<std::vector<int64_t>>{{5}, {0, 1, 2}, {3, 7, 8, 9, 11}, {1, 3, 5}}) {
+    const OptionMap map{{"n", EncodeNumbers(numbers)}};
+    ASSERT_OK_AND_ASSIGN(const auto decoded, GetNumbers(map, "n"));
+    EXPECT_EQ(decoded, numbers);
+  }
+  EXPECT_EQ(EncodeNumbers({3, 7, 8, 9, 11}), "3,7-9,11");
+  for (const char* text : {"", "x", "3,", "4-", "4-2", "1;2"}) {
+    EXPECT_FAILS(Invalid, "must be numbers", GetNumbers({{"n", text}}, "n"));
+  }
+}
+
 TEST(CsvOptions, Travel) {
   CsvOptions options;
   options.sep = '\t';
@@ -59,6 +72,13 @@ TEST(CsvOptions, Travel) {
   options.keep_default_na = false;
   options.na_filter = false;
   options.skiprows = 3;
+  options.skipfooter = 2;
+  options.skip_lines = {7, 9, 10, 11, 100};
+  options.skip_blank_lines = false;
+  options.on_bad_lines = BadLines::kWarn;
+  options.header_row = 4;
+  options.encoding = TextEncoding::kUtf16Be;
+  options.compression = TextCompression::kXz;
   options.nrows = 10;
   options.split = {.num_partitions = 4, .block_size = 100};
   ASSERT_OK_AND_ASSIGN(const auto decoded, CsvOptions::FromMap(options.ToMap()));
@@ -66,6 +86,10 @@ TEST(CsvOptions, Travel) {
   EXPECT_EQ(decoded.quotechar, std::nullopt);
   EXPECT_EQ(decoded.names, options.names);
   EXPECT_EQ(decoded.times, options.times);
+  EXPECT_EQ(decoded.skip_lines, options.skip_lines);
+  EXPECT_EQ(decoded.on_bad_lines, BadLines::kWarn);
+  EXPECT_EQ(decoded.encoding, TextEncoding::kUtf16Be);
+  EXPECT_EQ(decoded.compression, TextCompression::kXz);
   EXPECT_EQ(decoded.column_na_values, options.column_na_values);
   EXPECT_EQ(decoded.false_values, options.false_values);
   EXPECT_EQ(decoded.thousands, '.');

@@ -70,7 +70,8 @@ TEST_F(TextInputTest, CountsLines) {
   const auto path = directory_.Write("t.txt", "a\nb\n\nc");
   for (const auto& [position, line] : {std::pair(0, 1), std::pair(1, 1), std::pair(2, 2),
                                        std::pair(4, 3), std::pair(5, 4)}) {
-    ASSERT_OK_AND_ASSIGN(const int64_t number, LineNumber(path, {}, position, Pool()));
+    ASSERT_OK_AND_ASSIGN(const int64_t number,
+                         LineNumber(path, {}, {.begin = position}, Pool()));
     EXPECT_EQ(number, line) << position;
   }
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of read_csv that pandas reads for us, file by file in worker processes."""
 
-import io
 from collections import defaultdict
 
 import numpy as np
@@ -13,6 +12,7 @@ import xshards as xs
 
 ODD = [
     ("a;b\n1;x\n", {"sep": None, "engine": "python"}),
+    ("a,b\nc,d\n1,2\n", {"header": [0, 1]}),
     ("a||b\n1||x\n", {"sep": "||", "engine": "python"}),
     ("a1b\n1 22 3\n", {"sep": r"\d+", "engine": "python"}),
     ("a::b\n1,2::x\n", {"sep": "::", "thousands": ",", "engine": "python"}),
@@ -24,23 +24,18 @@ ODD = [
     ("t\n2024-01-31\n", {"parse_dates": ["t"], "date_format": "ISO8601"}),
     ("t,x\n5,1\n", {"parse_dates": True, "index_col": "t"}),
     ("a,b\n2024-01-31,1,2\n", {"parse_dates": [0]}),
-    ("x\na,b\n1,2\n", {"header": 1}),
     ("a,b\n1,2\n3,4\n", {"index_col": -1}),
     ("a,b\n1,2,\n3,4,\n", {"index_col": False}),
     ("a,b\n1,2\n3,4\n", {"index_col": 0, "usecols": [0, 1]}),
     ("a,b,c\n1,2,3\n", {"names": ["x", "y"], "usecols": [0, 2], "header": 0}),
-    ("a\n1\n2\n3\n", {"skiprows": [1]}),
-    ("a\n1\n2\n3\n", {"skiprows": lambda line: line == 2}),
     ("a\n1\n2\nend\n", {"skipfooter": 1, "engine": "python"}),
     ("a\n1.5\n", {"dtype": {"a": "complex128"}}),
     ("a\n1\n\n2\n", {"dtype": {"a": pd.CategoricalDtype([2, 1])}}),
     ("t\n2024-01-01T00:00+02:00\n", {"parse_dates": ["t"]}),
     ("t,x\n,1\n", {"parse_dates": ["t"]}),
     ("aé1\n2é3\n", {"sep": "é", "engine": "python"}),
-    ("a\n\n1\n", {"skip_blank_lines": False}),
-    ("a\nxé\n", {"encoding": "latin-1"}),
-    ("a,b\n1,é\n", {"encoding": "utf-16"}),
-    ("a,b\n1,2\n1,2,3\n", {"on_bad_lines": "skip"}),
+    ("a\nxя\n", {"encoding": "koi8-r"}),
+    ("a,b\n1,2\n1,2,3\n", {"on_bad_lines": lambda fields: None, "engine": "python"}),
     ("a,b\n1,2\n", {"dayfirst": True}),
 ]
 
@@ -162,14 +157,6 @@ def test_plain_options_are_not_left_to_pandas(tmp_path):
     assert_same(shards.to_pandas(), pd.read_csv(path, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"index_col": "a"}])
-def test_bytes_and_file_objects(options):
-    content = b"a,b\n1,x\n2,y\n"
-    expected = pd.read_csv(io.BytesIO(content), **options)
-    for source in (content, io.BytesIO(content), io.StringIO(content.decode())):
-        assert_same(xs.read_csv(source, **options).to_pandas(), expected)
-
-
 def test_odd_options_for_many_files(tmp_path):
     folder = tmp_path / "in"
     (folder / "below").mkdir(parents=True)
@@ -191,7 +178,7 @@ def test_odd_options_for_many_files(tmp_path):
         xs.read_csv(tmp_path / "nowhere.csv", dayfirst=True)
 
 
-@pytest.mark.parametrize("form", ["xz", "zip"])
+@pytest.mark.parametrize("form", ["tar", "zip"])
 def test_compression_that_only_pandas_reads(tmp_path, form):
     df = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     df.to_csv(tmp_path / f"a.csv.{form}", index=False)

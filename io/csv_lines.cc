@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/csv_dialect.h"
+#include "io/csv_rows.h"
+#include "io/text_input.h"
+
+namespace xshards::io {
+namespace {
+
+std::string FirstLineKey(const std::string& path, int64_t begin) {
+  return "line:" + std::to_string(begin) + ":" + path;
+}
+
+}  // namespace
+
+arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvLine begin,
+                                                     int64_t target_bytes,
+                                                     const CsvOptions& options,
+                                                     arrow::MemoryPool* pool) {
+  const auto& skipped = options.skip_lines;
+  if (skipped.empty() || skipped.back() < begin.line) return std::vector<CsvLine>{};
+  std::vector<CsvLine> places{begin};
+  const auto format = ToTextFormat(options);
+  // One piece anyway.
+  const bool is_whole = target_bytes >= file.size - begin.position;
+  if (is_whole || IsSequential(file.path, format)) return places;
+  ARROW_ASSIGN_OR_RAISE(
+      auto input, TextInput::Open(file.path, format, begin.position, file.size, pool));
+  // Cuts are between blocks.
+  const int64_t block_bytes = std::clamp<int64_t>(target_bytes / 8, 1, kTextBlockBytes);
+  TextBlocks blocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes);
+  CsvRows rows(options);
+  rows.NumberFrom(begin.line);
+  CsvLine at = begin;
+  for (bool is_last = false; !is_last && at.line <= skipped.back();) {
+    ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
+    rows.Find(block.mutable_text(), block.buffer->size(), block.is_last,
+              /*num_columns=*/0);
+    is_last = block.is_last;
+    const int64_t consumed = std::min(rows.consumed(), block.buffer->size());
+    blocks.Consume(consumed);
+    const auto passed = block.text().substr(0, static_cast<size_t>(consumed));
+    at.position =
+        is_last ? file.size : at.position + FileBytes(passed, file.path, options);
+    at.line = rows.line();
+    if (at.position - places.back().position >= target_bytes) places.push_back(at);
+  }
+  if (places.size() == 1 || places.back().position != at.position) places.push_back(at);
+  return places;
+}
+
+arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
+                                  const arrow::StopToken& stop, arrow::MemoryPool* pool) {
+  options.skip_blank_lines = false;
+  ARROW_ASSIGN_OR_RAISE(
+      auto input, TextInput::Open(file.path, ToTextFormat(options), 0, file.size, pool));
+  TextBlocks blocks(std::move(input), TextBlockBytes(file.path, std::nullopt), pool,
+                    kMaxCsvBlockBytes);
+  CsvRows rows(options);
+  rows.NumberFrom(0);
+  for (bool is_last = false; !is_last;) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
+    ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
+    is_last = block.is_last;
+    rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
+    blocks.Consume(std::min(rows.consumed(), block.buffer->size()));
+  }
+  // A last line may leave its quotes open.
+  return rows.line() + (rows.in_quotes() ? 1 : 0);
+}
+
+void SetFirstLine(const std::string& path, CsvLine first, OptionMap* options) {
+  (*options)[FirstLineKey(path, first.position)] = std::to_string(first.line);
+}
+
+arrow::Result<std::optional<int64_t>> GetFirstLine(const Split& split,
+                                                   const OptionMap& options) {
+  return GetInt(options, FirstLineKey(split.path, split.begin));
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+#include <arrow/util/cancel.h>
+
+#include "io/csv_options.h"
+#include "io/file_listing.h"
+#include "io/option_map.h"
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// A place between records, and the number of the line that begins there.
+struct CsvLine {
+  int64_t position = 0;
+  int64_t line = 0;
+};
+
+/// Cut a file up to where the last line of `skip_lines` has passed: the first place is
+/// `begin`, then come places about `target_bytes` apart, and the last is where cutting
+/// goes on without numbers. The file is read through so far. Only the first where the
+/// file is not cut; empty where no such line follows.
+arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvLine begin,
+                                                     int64_t target_bytes,
+                                                     const CsvOptions& options,
+                                                     arrow::MemoryPool* pool);
+
+/// How many lines a file has, empty ones and those left out included.
+arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
+                                  const arrow::StopToken& stop, arrow::MemoryPool* pool);
+
+/// The line that a split begins with, kept among a scan's options for splits in which
+/// lines are left out for their numbers.
+void SetFirstLine(const std::string& path, CsvLine first, OptionMap* options);
+arrow::Result<std::optional<int64_t>> GetFirstLine(const Split& split,
+                                                   const OptionMap& options);
+
+}  // namespace xshards::io
