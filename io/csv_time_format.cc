@@ -63,9 +63,11 @@ std::optional<int64_t> DaysOf(int year, int month, int day) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-struct Range {
+/// A number to read: its range, and where it goes.
+struct Number {
   int lowest;
   int highest;
+  int* value;
 };
 
 }  // namespace
@@ -267,27 +269,27 @@ bool TimeFormat::Match(size_t part, std::string_view text, Fields* fields) const
 
 bool TimeFormat::MatchNumber(size_t part, std::string_view text, Fields* fields) const {
   const Kind kind = parts_[part].kind;
-  const auto [range, set] = [&]() -> std::pair<Range, int*> {
+  const auto wanted = [&]() -> Number {
     switch (kind) {
       case Kind::kMonth:
-        return {{1, 12}, &fields->month};
+        return {1, 12, &fields->month};
       case Kind::kDay:
-        return {{1, 31}, &fields->day};
+        return {1, 31, &fields->day};
       case Kind::kHour:
-        return {{0, 23}, &fields->hour};
+        return {0, 23, &fields->hour};
       case Kind::kHour12:
-        return {{1, 12}, &fields->hour12.emplace()};
+        return {1, 12, &fields->hour12.emplace()};
       case Kind::kMinute:
-        return {{0, 59}, &fields->minute};
+        return {0, 59, &fields->minute};
       case Kind::kSecond:
-        return {{0, 61}, &fields->second};
+        return {0, 61, &fields->second};
       default:
-        return {{0, 9999}, &fields->year};
+        return {0, 9999, &fields->year};
     }
   }();
   const auto matches = [&](int number, size_t width) {
-    if (number < range.lowest || number > range.highest) return false;
-    *set = number;
+    if (number < wanted.lowest || number > wanted.highest) return false;
+    *wanted.value = number;
     return Match(part + 1, text.substr(width), fields);
   };
   if (kind == Kind::kYear) return matches(Digits(text, 4), 4);
