@@ -12,6 +12,10 @@ constexpr std::string_view kBlanks = " \t\v\f\x1c\x1d\x1e\x1f";
 
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
 
+bool Is(const std::array<bool, 256>& those, char c) {
+  return those[static_cast<uint8_t>(c)];
+}
+
 /// Writes down what was found.
 class Pairs {
  public:
@@ -60,11 +64,11 @@ class FieldScan {
   }
 
  private:
-  bool IsSeparator(char c) const {
-    return marks_.separators.find(c) != std::string::npos;
-  }
   void SkipSeparators() {
-    while (at_ < text_.size() && IsSeparator(text_[at_])) ++at_;
+    while (at_ < text_.size() && Is(marks_.is_end, text_[at_]) &&
+           !IsLineEnd(text_[at_])) {
+      ++at_;
+    }
   }
   void SkipBefore() {
     if (marks_.by_runs) return SkipSeparators();
@@ -77,10 +81,10 @@ class FieldScan {
       ++at_;
       SkipQuoted();
     }
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (IsLineEnd(c) || IsSeparator(c)) return;
-      at_ += c == marks_.escape ? 2 : 1;
+    while (true) {
+      while (at_ < text_.size() && !Is(marks_.is_special, text_[at_])) ++at_;
+      if (at_ >= text_.size() || Is(marks_.is_end, text_[at_])) return;
+      at_ += 2;  // an escape
     }
   }
   // Go behind the closing quote.
@@ -142,7 +146,14 @@ OddCsvMarks::OddCsvMarks(const CsvOptions& options)
       skips_blanks(options.skipinitialspace),
       separators(options.delim_whitespace ? " \t" : std::string(1, options.sep)),
       by_runs(options.delim_whitespace),
-      long_sep(options.long_sep) {}
+      long_sep(options.long_sep) {
+  const std::string ends = long_sep.empty() ? separators : long_sep.substr(0, 1);
+  for (const std::string_view bytes : {std::string_view(ends), kLineEnds}) {
+    for (const char c : bytes) is_end[static_cast<uint8_t>(c)] = true;
+  }
+  is_special = is_end;
+  if (escape.has_value()) is_special[static_cast<uint8_t>(*escape)] = true;
+}
 
 bool IsOdd(const CsvOptions& options) {
   return options.escapechar.has_value() || !options.doublequote ||
@@ -151,12 +162,8 @@ bool IsOdd(const CsvOptions& options) {
 }
 
 int64_t MaxFields(std::string_view text, const OddCsvMarks& marks) {
-  const auto is_end = [&](char c) {
-    return IsLineEnd(c) ||
-           (marks.long_sep.empty() ? marks.separators.find(c) != std::string::npos
-                                   : c == marks.long_sep.front());
-  };
-  return std::count_if(text.begin(), text.end(), is_end);
+  return std::count_if(text.begin(), text.end(),
+                       [&](char c) { return Is(marks.is_end, c); });
 }
 
 void FindOddCsvFields(std::string_view text, const OddCsvMarks& marks,
@@ -166,8 +173,9 @@ void FindOddCsvFields(std::string_view text, const OddCsvMarks& marks,
   } else {
     SplitLines(text, marks.long_sep, out);
   }
-  const auto high = [](char c) { return static_cast<signed char>(c) < 0; };
-  out->is_ascii = std::none_of(text.begin(), text.end(), high);
+  uint8_t all = 0;
+  for (const char c : text) all |= static_cast<uint8_t>(c);
+  out->is_ascii = all < 0x80;
 }
 
 }  // namespace xshards::io

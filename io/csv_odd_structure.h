@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct OddCsvMarks {
   std::string separators;      // each of these is one
   bool by_runs;          // several in a row are one, and none before the first field
   std::string long_sep;  // set: it is the only separator
+  // By byte: whether it ends a field, and whether it does that or is an escape. Of
+  // long_sep, the first byte counts.
+  std::array<bool, 256> is_end{};
+  std::array<bool, 256> is_special{};
 };
 
 /// Whether options ask for such a structure.

@@ -31,9 +31,13 @@ CsvKinds WithoutTruths(CsvKinds kinds) {
 }
 
 // As in pandas, true comes before false for a text that is said to be both, and these
-// spellings stay what they are, whatever is said of them.
+// spellings stay what they are, whatever is said of them. Nothing where that is all.
 std::map<std::string, bool, std::less<>> TruthsOf(const CsvOptions& options) {
   std::map<std::string, bool, std::less<>> truths;
+  if (options.true_values.empty() && options.false_values.empty() &&
+      options.long_sep.empty()) {
+    return truths;
+  }
   for (const auto& value : options.true_values) truths.emplace(value, true);
   for (const char* value : {"True", "TRUE", "true"}) truths.emplace(value, true);
   for (const auto& value : options.false_values) truths.emplace(value, false);

@@ -68,6 +68,7 @@ std::shared_ptr<arrow::DataType> InputTypeOfStates(
 using MadeAccumulator = arrow::Result<std::unique_ptr<Accumulator>>;
 MadeAccumulator MakeCountAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options);
+MadeAccumulator MakeDecimalAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeVarianceAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options);
 MadeAccumulator MakeExtremeAccumulator(const AccumulatorOptions& options);

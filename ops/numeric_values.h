@@ -10,6 +10,8 @@
 #include <arrow/type_traits.h>
 #include <arrow/util/bit_run_reader.h>
 
+#include "ops/decimal_values.h"
+
 namespace xshards::ops {
 
 /// True for times and durations, which are counts of ticks.
@@ -27,6 +29,8 @@ arrow::Result<std::shared_ptr<typename arrow::CTypeTraits<T>::ArrayType>> Numeri
   auto numbers = values;
   if (IsTime(*values->type())) {
     ARROW_ASSIGN_OR_RAISE(numbers, values->View(arrow::int64()));
+  } else if (values->type_id() == arrow::Type::DECIMAL128) {
+    ARROW_ASSIGN_OR_RAISE(numbers, DecimalsToDoubles(values, pool));
   }
   if (numbers->type()->Equals(*type)) {
     return std::static_pointer_cast<ArrayType>(numbers);

@@ -9,6 +9,7 @@
 
 #include <arrow/array/array_primitive.h>
 #include <arrow/array/util.h>
+#include <arrow/util/bit_util.h>
 
 #include "ops/gather.h"
 
@@ -43,10 +44,6 @@ void ForWidth(int byte_width, Move&& move) {
   }
 }
 
-bool CanBeMoved(const arrow::Array& column) {
-  return PlainWidth(*column.type()) > 0 && column.null_count() == 0;
-}
-
 }  // namespace
 
 OrderedRows::OrderedRows(arrow::RecordBatchVector batches, int key,
@@ -71,15 +68,16 @@ OrderedRows::OrderedRows(arrow::RecordBatchVector batches, int key,
 std::shared_ptr<OrderedRows> OrderedRows::Make(arrow::RecordBatchVector batches, int key,
                                                const std::vector<int>& taken,
                                                arrow::MemoryPool* pool) {
-  for (const auto& batch : batches) {
-    const auto can_be_moved = [&](int i) { return CanBeMoved(*batch->column(i)); };
-    if (!std::all_of(taken.begin(), taken.end(), can_be_moved)) return nullptr;
-  }
   std::shared_ptr<OrderedRows> made(new OrderedRows(std::move(batches), key, pool));
   if (made->num_rows_ == 0 || made->num_rows_ >= kNoRow) return nullptr;
   for (const int i : taken) {
     const int width = PlainWidth(*made->batches_[0]->column(i)->type());
-    made->columns_.push_back({.index = i, .byte_width = width});
+    if (width == 0) return nullptr;
+    const bool any_missing = std::any_of(
+        made->batches_.begin(), made->batches_.end(),
+        [&](const auto& batch) { return batch->column(i)->null_count() > 0; });
+    made->columns_.push_back(
+        {.index = i, .byte_width = width, .any_missing = any_missing});
   }
   return made;
 }
@@ -160,6 +158,12 @@ arrow::Status OrderedRows::StartSort() {
     column.sorted.resize(num_rows_ * width);
     const auto placed_bytes = static_cast<int64_t>(num_places_ * width);
     ARROW_ASSIGN_OR_RAISE(column.placed, arrow::AllocateBuffer(placed_bytes, pool_));
+    if (!column.any_missing) continue;
+    column.sorted_there = ScratchVector<uint8_t>(ScratchAllocator<uint8_t>(pool_));
+    column.sorted_there.resize(num_rows_);
+    ARROW_ASSIGN_OR_RAISE(
+        column.placed_there,
+        arrow::AllocateEmptyBitmap(static_cast<int64_t>(num_places_), pool_));
   }
   return arrow::Status::OK();
 }
@@ -180,13 +184,20 @@ void OrderedRows::SortChunk(const Chunk& chunk, size_t number) {
     places_[to[i]] = static_cast<uint32_t>(place);
   }
   std::copy_n(next.begin(), num_parts_, part_ends_.data() + number * num_parts_);
-  for (Column& column : columns_) {
-    const auto& data = *batches_[chunk.batch]->column(column.index)->data();
-    ForWidth(column.byte_width, [&]<typename T>(T) {
-      const T* const from = data.GetValues<T>(1) + chunk.begin;
-      T* const sorted = reinterpret_cast<T*>(column.sorted.data());
-      for (size_t i = 0; i < to.size(); ++i) sorted[to[i]] = from[i];
-    });
+  for (Column& column : columns_) SortColumn(chunk, to, column);
+}
+
+void OrderedRows::SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to,
+                             Column& column) {
+  const arrow::Array& array = *batches_[chunk.batch]->column(column.index);
+  ForWidth(column.byte_width, [&]<typename T>(T) {
+    const T* const from = array.data()->GetValues<T>(1) + chunk.begin;
+    T* const sorted = reinterpret_cast<T*>(column.sorted.data());
+    for (size_t i = 0; i < to.size(); ++i) sorted[to[i]] = from[i];
+  });
+  for (size_t i = 0; column.any_missing && i < to.size(); ++i) {
+    const auto row = static_cast<int64_t>(chunk.begin + i);
+    column.sorted_there[to[i]] = array.IsValid(row) ? 1 : 0;
   }
 }
 
@@ -196,10 +207,17 @@ std::pair<size_t, size_t> OrderedRows::Sorted(size_t chunk, size_t part) const {
 }
 
 void OrderedRows::PlacePart(size_t part) {
+  if (!TakePlaces(part)) {
+    is_unfit_ = true;
+    return;
+  }
+  for (const Column& column : columns_) PlaceColumn(part, column);
+}
+
+bool OrderedRows::TakePlaces(size_t part) {
   const size_t first_word = (part << shift_) / 64;
   const size_t end_word = std::min(((part + 1) << shift_) / 64, taken_.size());
-  std::fill(taken_.begin() + static_cast<std::ptrdiff_t>(first_word),
-            taken_.begin() + static_cast<std::ptrdiff_t>(end_word), 0);
+  std::fill(taken_.data() + first_word, taken_.data() + end_word, 0);
   uint64_t repeats = 0;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     const auto [begin, end] = Sorted(chunk, part);
@@ -210,19 +228,25 @@ void OrderedRows::PlacePart(size_t part) {
       word |= bit;
     }
   }
-  if (repeats != 0) {
-    is_unfit_ = true;
-    return;
-  }
-  for (Column& column : columns_) {
-    ForWidth(column.byte_width, [&]<typename T>(T) {
-      const T* const sorted = reinterpret_cast<const T*>(column.sorted.data());
-      T* const placed = reinterpret_cast<T*>(column.placed->mutable_data());
-      for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-        const auto [begin, end] = Sorted(chunk, part);
-        for (size_t i = begin; i < end; ++i) placed[places_[i]] = sorted[i];
-      }
-    });
+  return repeats == 0;
+}
+
+void OrderedRows::PlaceColumn(size_t part, const Column& column) {
+  ForWidth(column.byte_width, [&]<typename T>(T) {
+    const T* const sorted = reinterpret_cast<const T*>(column.sorted.data());
+    T* const placed = reinterpret_cast<T*>(column.placed->mutable_data());
+    for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+      const auto [begin, end] = Sorted(chunk, part);
+      for (size_t i = begin; i < end; ++i) placed[places_[i]] = sorted[i];
+    }
+  });
+  if (!column.any_missing) return;
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    const auto [begin, end] = Sorted(chunk, part);
+    for (size_t i = begin; i < end; ++i) {
+      arrow::bit_util::SetBitTo(column.placed_there->mutable_data(), places_[i],
+                                column.sorted_there[i] != 0);
+    }
   }
 }
 
@@ -232,8 +256,10 @@ arrow::Status OrderedRows::Finish() {
   auto schema = batches_[0]->schema();
   arrow::ArrayVector arrays(static_cast<size_t>(schema->num_fields()), nulls);
   for (const Column& column : columns_) {
-    arrays[static_cast<size_t>(column.index)] = arrow::MakeArray(arrow::ArrayData::Make(
-        schema->field(column.index)->type(), num_places, {nullptr, column.placed}, 0));
+    arrays[static_cast<size_t>(column.index)] = arrow::MakeArray(
+        arrow::ArrayData::Make(schema->field(column.index)->type(), num_places,
+                               {column.placed_there, column.placed},
+                               column.any_missing ? arrow::kUnknownNullCount : 0));
   }
   for (int i = 0; i < schema->num_fields(); ++i) {
     const auto& type = arrays[static_cast<size_t>(i)]->type();

@@ -30,7 +30,7 @@ class OrderedRows final : public HeldRows {
  public:
   /// `taken` are the columns that rows() has; others are there as columns of nulls, so
   /// that positions stay. Gives nullptr for rows that can't be moved in this way: only
-  /// plain numbers that are not missing can.
+  /// plain numbers can.
   static std::shared_ptr<OrderedRows> Make(arrow::RecordBatchVector batches, int key,
                                            const std::vector<int>& taken,
                                            arrow::MemoryPool* pool);
@@ -56,8 +56,11 @@ class OrderedRows final : public HeldRows {
   struct Column {
     int index = 0;
     int byte_width = 0;
-    ScratchVector<uint8_t> sorted;  // by parts, chunk by chunk
-    std::shared_ptr<arrow::Buffer> placed;
+    bool any_missing = false;
+    ScratchVector<uint8_t> sorted{};        // by parts, chunk by chunk
+    ScratchVector<uint8_t> sorted_there{};  // which of them are not missing, if some are
+    std::shared_ptr<arrow::Buffer> placed{};
+    std::shared_ptr<arrow::Buffer> placed_there{};  // bits
   };
 
   OrderedRows(arrow::RecordBatchVector batches, int key, arrow::MemoryPool* pool);
@@ -67,7 +70,12 @@ class OrderedRows final : public HeldRows {
   bool ChooseParts();
   arrow::Status StartSort();
   void SortChunk(const Chunk& chunk, size_t number);
+  /// Move the values of a chunk's rows `to` where they are sorted.
+  void SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to, Column& column);
   void PlacePart(size_t part);
+  /// Note which places of a part are taken; false if one is taken twice.
+  bool TakePlaces(size_t part);
+  void PlaceColumn(size_t part, const Column& column);
   /// Where among the sorted the rows of a chunk lie that are of a part.
   std::pair<size_t, size_t> Sorted(size_t chunk, size_t part) const;
   arrow::Status Finish();

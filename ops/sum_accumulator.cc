@@ -2,9 +2,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <arrow/array/builder_decimal.h>
-#include <arrow/util/decimal.h>
-
 #include "ops/accumulator.h"
 #include "ops/numeric_values.h"
 #include "ops/vector_array.h"
@@ -62,56 +59,6 @@ class SumAccumulator final : public Accumulator {
  private:
   const AccumulatorOptions options_;
   std::vector<T> sums_;
-};
-
-/// sum of decimals, exact: 0 where all values are missing.
-class DecimalSumAccumulator final : public Accumulator {
- public:
-  explicit DecimalSumAccumulator(AccumulatorOptions options)
-      : options_(std::move(options)) {}
-
-  void Resize(size_t num_groups) override { sums_.resize(num_groups); }
-
-  arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
-                        const std::vector<uint32_t>& groups) override {
-    const auto& decimals = static_cast<const arrow::Decimal128Array&>(*values);
-    ForEachValid(decimals, [&](int64_t i) {
-      sums_[groups[static_cast<size_t>(i)]] += arrow::Decimal128(decimals.GetValue(i));
-    });
-    return arrow::Status::OK();
-  }
-
-  arrow::Status Merge(const arrow::ArrayVector& states,
-                      const std::vector<uint32_t>& groups) override {
-    return Consume(states[0], groups);
-  }
-
-  std::vector<std::shared_ptr<arrow::DataType>> state_types() const override {
-    return {options_.output_type};
-  }
-  arrow::Result<arrow::ArrayVector> States() override {
-    ARROW_ASSIGN_OR_RAISE(auto sums, Finish());
-    return arrow::ArrayVector{std::move(sums)};
-  }
-  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    arrow::Decimal128Builder builder(options_.output_type, options_.pool);
-    ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(sums_.size())));
-    for (const auto& sum : sums_) {
-      if (!sum.FitsInPrecision(arrow::Decimal128Type::kMaxPrecision)) {
-        return arrow::Status::Invalid("A sum of decimals has more than ",
-                                      arrow::Decimal128Type::kMaxPrecision, " digits");
-      }
-      builder.UnsafeAppend(sum);
-    }
-    return builder.Finish();
-  }
-  int64_t num_bytes() const override {
-    return static_cast<int64_t>(sums_.capacity() * sizeof(arrow::Decimal128));
-  }
-
- private:
-  const AccumulatorOptions options_;
-  std::vector<arrow::Decimal128> sums_;
 };
 
 /// mean: missing where all values are.
@@ -184,6 +131,9 @@ class MeanAccumulator final : public Accumulator {
 }  // namespace
 
 MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
+  if (options.input_type->id() == arrow::Type::DECIMAL128) {
+    return MakeDecimalAccumulator(options);
+  }
   if (options.function != "sum") return std::make_unique<MeanAccumulator>(options);
   switch (options.output_type->id()) {
     case arrow::Type::INT64:
@@ -191,8 +141,6 @@ MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
       return std::make_unique<SumAccumulator<int64_t>>(options);
     case arrow::Type::UINT64:
       return std::make_unique<SumAccumulator<uint64_t>>(options);
-    case arrow::Type::DECIMAL128:
-      return std::make_unique<DecimalSumAccumulator>(options);
     default:
       return std::make_unique<SumAccumulator<double>>(options);
   }

@@ -112,6 +112,13 @@ OperandResult LowerTextCount(const Lowering&, const ArrowExpression::Call&,
                              std::vector<Operand>);
 OperandResult LowerTextReplaceSlice(const Lowering&, const ArrowExpression::Call&,
                                     std::vector<Operand>);
+// lowering_parts.cc
+OperandResult LowerTextSplit(const Lowering&, const ArrowExpression::Call&,
+                             std::vector<Operand>);
+OperandResult LowerListGet(const Lowering&, const ArrowExpression::Call&,
+                           std::vector<Operand>);
+OperandResult LowerTextExtract(const Lowering&, const ArrowExpression::Call&,
+                               std::vector<Operand>);
 // lowering_calendar.cc
 OperandResult LowerRoundTime(const Lowering&, const ArrowExpression::Call&,
                              std::vector<Operand>);

@@ -177,6 +177,10 @@ FieldPointer WithUnmatchedRows(const FieldPointer& field) {
   return WithMetadata(field, std::move(metadata));
 }
 
+FieldPointer AsObjects(const FieldPointer& field) {
+  return WithUnmatchedRows(WithDtype(field, "object"));
+}
+
 arrow::Result<FieldPointer> WithCategories(
     const FieldPointer& field, const std::shared_ptr<arrow::Array>& categories,
     bool ordered) {

@@ -69,6 +69,10 @@ XSHARDS_EXPORT std::shared_ptr<arrow::Field> InPlace(
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithUnmatchedRows(
     const std::shared_ptr<arrow::Field>& field);
 
+/// A field whose values pandas has as Python objects, with NaN for missing ones.
+XSHARDS_EXPORT std::shared_ptr<arrow::Field> AsObjects(
+    const std::shared_ptr<arrow::Field>& field);
+
 /// A "category" field of these categories.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> WithCategories(
     const std::shared_ptr<arrow::Field>& field,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plan's output looks like, found without running it.
+#include "xshards/plan_schema.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -7,7 +9,6 @@
 
 #include <arrow/type.h>
 
-#include "xshards/common_type.h"
 #include "xshards/conform.h"
 #include "xshards/distinct_rows.h"
 #include "xshards/pandas_dtype.h"
@@ -16,24 +17,20 @@
 
 namespace xshards {
 
-namespace {
-
-using SchemaPointer = std::shared_ptr<arrow::Schema>;
-
-arrow::Status NoColumn(const std::string& name, const arrow::Schema& schema) {
+arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
+                                                     const arrow::Schema& schema) {
+  auto field = schema.GetFieldByName(name);
+  if (field != nullptr) return field;
   std::string known;
-  for (const auto& field : schema.fields()) {
-    known += (known.empty() ? "" : ", ") + field->name();
+  for (const auto& one : schema.fields()) {
+    known += (known.empty() ? "" : ", ") + one->name();
   }
   return arrow::Status::KeyError("There is no column '", name, "'; there are: ", known);
 }
 
-arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
-                                                     const arrow::Schema& schema) {
-  auto field = schema.GetFieldByName(name);
-  if (field == nullptr) return NoColumn(name, schema);
-  return field;
-}
+namespace {
+
+using SchemaPointer = std::shared_ptr<arrow::Schema>;
 
 arrow::Status CheckColumns(const std::vector<std::string>& names,
                            const arrow::Schema& schema) {
@@ -86,10 +83,6 @@ arrow::Result<SchemaPointer> ZipSchema(const arrow::Schema& left,
   return arrow::schema(std::move(fields));
 }
 
-bool IsText(const arrow::DataType& type) {
-  return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type);
-}
-
 std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
   if (arrow::is_unsigned_integer(type.id())) return arrow::uint64();
   if (arrow::is_signed_integer(type.id()) || type.id() == arrow::Type::BOOL) {
@@ -115,9 +108,19 @@ std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
     const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
     return is_mean || is_median ? type.GetSharedPtr() : arrow::duration(unit);
   }
+  const bool keeps_decimals =
+      is_mean && !IsQuantile(function) && family == DtypeFamily::kArrow;
+  if (type.id() == arrow::Type::DECIMAL128 && keeps_decimals) return type.GetSharedPtr();
   const bool single =
       type.id() == arrow::Type::FLOAT && (!is_mean || family == DtypeFamily::kMasked);
   return single ? arrow::float32() : arrow::float64();
+}
+
+/// Decimals of no dtype of their own are objects to pandas, and so are the floats that it
+/// computes of them, but for the deviation.
+bool GivesObjects(const std::string& function, const arrow::Field& field) {
+  return arrow::is_decimal(ValueType(field.type())->id()) &&
+         FamilyOf(field) == DtypeFamily::kPlain && !function.starts_with("stddev");
 }
 
 const std::set<std::string>& NumericAggregates() {
@@ -176,7 +179,7 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
     case arrow::Type::TIMESTAMP:
       return !has_powers && !function.starts_with("sum");
     case arrow::Type::DECIMAL128:
-      return function == "sum";
+      return true;
     default:
       return arrow::is_numeric(type.id());
   }
@@ -242,8 +245,9 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   };
   if (NumericAggregates().contains(function) || IsQuantile(function)) {
     ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
-    return computed(function.starts_with("sum") ? SumType(*type)
-                                                : MomentType(function, *type, family));
+    if (function.starts_with("sum")) return computed(SumType(*type));
+    const auto moments = computed(MomentType(function, *type, family));
+    return GivesObjects(function, *field) ? AsObjects(moments) : moments;
   }
   if (function == "nunique" || function == "approx_count_distinct" ||
       (function == "count" && family == DtypeFamily::kText)) {
@@ -260,121 +264,6 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   }
   // A value of the column, with all that belongs to it.
   return Renamed(field->WithType(type), aggregate.output);
-}
-
-namespace {
-
-std::string DescribeKeys(const std::string& left_name, const arrow::DataType& left,
-                         const std::string& right_name, const arrow::DataType& right) {
-  return "'" + left_name + "' (" + left.ToString() + ") with '" + right_name + "' (" +
-         right.ToString() + ")";
-}
-
-bool IsTime(const arrow::DataType& type) {
-  return arrow::is_temporal(type.id()) || type.id() == arrow::Type::DURATION;
-}
-
-bool HasZone(const arrow::DataType& type) {
-  return type.id() == arrow::Type::TIMESTAMP &&
-         !static_cast<const arrow::TimestampType&>(type).timezone().empty();
-}
-
-/// Keys that pandas, too, finds equal by value: numbers of any kind, text, times.
-bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
-  if (left.id() == arrow::Type::NA || right.id() == arrow::Type::NA) return true;
-  if (IsText(left) != IsText(right) || IsTime(left) != IsTime(right)) return false;
-  if ((left.id() == arrow::Type::DURATION) != (right.id() == arrow::Type::DURATION)) {
-    return false;
-  }
-  return left.id() != arrow::Type::TIMESTAMP || right.id() != arrow::Type::TIMESTAMP ||
-         HasZone(left) == HasZone(right);
-}
-
-/// The key column that both sides share. It is the left's where all its values are.
-arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
-    JoinType type, const std::shared_ptr<arrow::Field>& left,
-    const std::shared_ptr<arrow::Field>& right) {
-  if (FamilyOf(*left) == DtypeFamily::kCategory ||
-      FamilyOf(*right) == DtypeFamily::kCategory) {
-    return CommonField(left, right);
-  }
-  if (left->type()->id() != arrow::Type::NA &&
-      (type == JoinType::kInner || type == JoinType::kLeft || HasZone(*left->type()))) {
-    return left;
-  }
-  return CommonField(left, right);
-}
-
-/// Check the keys; gives the shared ones by name.
-arrow::Result<std::map<std::string, std::shared_ptr<arrow::Field>>> JoinKeys(
-    const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right) {
-  std::map<std::string, std::shared_ptr<arrow::Field>> shared;
-  for (size_t i = 0; i < node.left_keys.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto left_field, FieldOf(node.left_keys[i], left));
-    ARROW_ASSIGN_OR_RAISE(auto right_field, FieldOf(node.right_keys[i], right));
-    const auto left_type = ValueType(left_field->type());
-    const auto right_type = ValueType(right_field->type());
-    if (!CanEqual(*left_type, *right_type)) {
-      return arrow::Status::TypeError(
-          "Cannot join ",
-          DescribeKeys(node.left_keys[i], *left_type, node.right_keys[i], *right_type),
-          ": cast one of them to the type of the other");
-    }
-    if (node.left_keys[i] != node.right_keys[i]) continue;
-    ARROW_ASSIGN_OR_RAISE(auto key, SharedKey(node.type, left_field, right_field));
-    shared[node.left_keys[i]] = key->WithType(ValueType(key->type()));
-  }
-  return shared;
-}
-
-}  // namespace
-
-arrow::Result<SchemaPointer> JoinSchema(const JoinNode& node, const arrow::Schema& left,
-                                        const arrow::Schema& right) {
-  const bool is_cross = node.type == JoinType::kCross;
-  if (node.left_keys.size() != node.right_keys.size() ||
-      node.left_keys.empty() != is_cross) {
-    if (is_cross) return arrow::Status::Invalid("A cross join has no keys");
-    return arrow::Status::Invalid(
-        "A join needs as many keys on the left as on the "
-        "right, and at least one; got ",
-        node.left_keys.size(), " and ", node.right_keys.size());
-  }
-  ARROW_ASSIGN_OR_RAISE(auto shared, JoinKeys(node, left, right));
-  if (node.type == JoinType::kSemi || node.type == JoinType::kAnti) {
-    return arrow::schema(left.fields(), left.metadata());
-  }
-  arrow::FieldVector fields;
-  const auto add = [&](const std::shared_ptr<arrow::Field>& field,
-                       const arrow::Schema& other, const std::string& suffix,
-                       JoinType all_matched) {
-    const bool clash = other.GetFieldIndex(field->name()) >= 0;
-    auto joined = Renamed(field, clash ? field->name() + suffix : field->name())
-                      ->WithNullable(true);
-    const bool matched = node.type == JoinType::kInner || node.type == all_matched ||
-                         node.type == JoinType::kCross;
-    fields.push_back(matched ? joined : WithUnmatchedRows(joined));
-  };
-  for (const auto& field : left.fields()) {
-    const auto key = shared.find(field->name());
-    if (key != shared.end()) {
-      fields.push_back(key->second);
-    } else {
-      add(field, right, node.left_suffix, JoinType::kLeft);
-    }
-  }
-  for (const auto& field : right.fields()) {
-    if (!shared.contains(field->name())) {
-      add(field, left, node.right_suffix, JoinType::kRight);
-    }
-  }
-  auto schema = arrow::schema(std::move(fields));
-  for (const auto& field : schema->fields()) {
-    if (schema->GetFieldIndex(field->name()) >= 0) continue;
-    return arrow::Status::Invalid("The join would give two columns named '",
-                                  field->name(), "'; choose other suffixes");
-  }
-  return schema;
 }
 
 namespace {

@@ -201,8 +201,9 @@ XShards XShards::Repartition(int num_partitions) const {
 }
 
 XShards XShards::GroupBy(std::vector<std::string> keys,
-                         std::vector<xshards::Aggregate> aggregates) const {
+                         std::vector<xshards::Aggregate> aggregates, bool ordered) const {
   AggregateNode node;
+  node.ordered = ordered;
   node.keys = std::move(keys);
   node.aggregates = std::move(aggregates);
   return With(std::move(node));
@@ -263,6 +264,43 @@ arrow::Result<XShards> XShards::DropNull(std::vector<std::string> columns,
                                             lit(int64_t{0}), lit(int64_t{1})});
   }
   return columns.empty() ? *this : Filter(there >= lit(thresh));
+}
+
+arrow::Result<XShards> XShards::Rename(
+    const std::map<std::string, std::string>& names) const {
+  ARROW_ASSIGN_OR_RAISE(const auto known, schema());
+  for (const auto& [name, renamed] : names) {
+    if (known->GetFieldIndex(name) < 0) {
+      return arrow::Status::KeyError("There is no column '", name, "' to rename to '",
+                                     renamed, "'");
+    }
+  }
+  std::vector<std::pair<std::string, Expression>> columns;
+  for (const auto& name : known->field_names()) {
+    const auto renamed = names.find(name);
+    columns.emplace_back(renamed == names.end() ? name : renamed->second, col(name));
+  }
+  return Select(std::move(columns));
+}
+
+XShards XShards::FillNull(const std::vector<std::string>& columns,
+                          const Expression& value) const {
+  XShards filled = *this;
+  for (const auto& name : columns) {
+    filled =
+        filled.WithColumn(name, Expression::Call("fill_missing", {col(name), value}));
+  }
+  return filled;
+}
+
+arrow::Result<XShards> XShards::ValueCounts(std::vector<std::string> columns,
+                                            const std::string& count) const {
+  if (columns.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const auto known, schema());
+    columns = known->field_names();
+  }
+  return GroupBy(std::move(columns), {{"count", "*", count}}, /*ordered=*/true)
+      .Sort({{count, /*ascending=*/false}});
 }
 
 XShards XShards::Head(int64_t count) const { return With(LimitNode{count}); }

@@ -111,8 +111,9 @@ class XSHARDS_EXPORT XShards {
                            int num_partitions = 0) const;
   /// Balance rows over partitions, to within one, keeping their order.
   XShards Repartition(int num_partitions) const;
+  /// Groups come in any order, or, if `ordered`, in that of their first rows.
   XShards GroupBy(std::vector<std::string> keys,
-                  std::vector<xshards::Aggregate> aggregates) const;
+                  std::vector<xshards::Aggregate> aggregates, bool ordered = false) const;
   XShards Join(const XShards& right, JoinNode join) const;
   XShards Sort(std::vector<SortKey> keys, bool nulls_first = false) const;
   /// Rows drawn at random, in order: the same for a seed, whatever the partitions and
@@ -124,6 +125,16 @@ class XSHARDS_EXPORT XShards {
   /// all); -1: with fewer than all. Runs the plan where only that tells the columns.
   arrow::Result<XShards> DropNull(std::vector<std::string> columns = {},
                                   int64_t thresh = -1) const;
+  /// Other names for some columns, which keep their place. Runs the plan where only that
+  /// tells the columns.
+  arrow::Result<XShards> Rename(const std::map<std::string, std::string>& names) const;
+  /// Put a value in the place of missing ones in `columns`.
+  XShards FillNull(const std::vector<std::string>& columns,
+                   const Expression& value) const;
+  /// Rows that are equal in `columns` (none: in all), the most frequent first, with how
+  /// many there are in a column `count`. As frequent ones come in order of appearance.
+  arrow::Result<XShards> ValueCounts(std::vector<std::string> columns = {},
+                                     const std::string& count = "count") const;
   /// The first rows, in order.
   XShards Head(int64_t count) const;
   XShards Union(const XShards& other) const;

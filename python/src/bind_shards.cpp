@@ -27,13 +27,14 @@ namespace {
 using Named = std::vector<std::pair<std::string, Expression>>;
 
 XShards GroupBy(const XShards& self, std::vector<std::string> keys,
-                std::vector<std::tuple<std::string, std::string, std::string>> wanted) {
+                std::vector<std::tuple<std::string, std::string, std::string>> wanted,
+                bool ordered) {
   std::vector<Aggregate> aggregates;
   aggregates.reserve(wanted.size());
   for (auto& [function, column, output] : wanted) {
     aggregates.push_back({std::move(function), std::move(column), std::move(output)});
   }
-  return self.GroupBy(std::move(keys), std::move(aggregates));
+  return self.GroupBy(std::move(keys), std::move(aggregates), ordered);
 }
 
 XShards Sort(const XShards& self, std::vector<std::pair<std::string, bool>> wanted,
@@ -263,7 +264,8 @@ void BindShards(py::module_& module) {
       .def("partition_by", &XShards::PartitionBy)
       .def("partition_by_range", &XShards::PartitionByRange)
       .def("repartition", &XShards::Repartition)
-      .def("group_by", &GroupBy)
+      .def("group_by", &GroupBy, py::arg("keys"), py::arg("aggregates"),
+           py::arg("ordered") = false)
       .def("join", &Join)
       .def("sort", &Sort)
       .def("head", &XShards::Head)

@@ -13,19 +13,17 @@ from xshards import _summary
 from xshards._arguments import as_seed
 from xshards._deferred import pd
 from xshards._frame_methods import FrameMethods
+from xshards._labels import engine_names
 from xshards._quantiles import Extent, Interpolation, quantiles
 from xshards._query import parse_query
 from xshards._wide_ops import engine_name
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.expressions import col
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
 
 __all__ = ["Analysis"]
-
-_COUNT = "count(1)"
 
 
 class Analysis(FrameMethods):
@@ -142,39 +140,39 @@ class Analysis(FrameMethods):
 
     def _count_values(self, name: str, *, dropna: bool = True) -> pd.Series[Any]:
         """Count the values of one column, in the order in which pandas has them."""
-        column = self[[name]]._without_index()
-        rows = column.filter(col(name).notna()) if dropna else column
-        grouped = rows.group_by(name, {"*": "count"}).to_pandas()
-        values = grouped[name]
-        label = self.dtypes.index[self.schema.names.index(name)]
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            counts = _of_categories(values.array, grouped[_COUNT].to_numpy())
+        grouped = self[[name]]._count_groups(dropna=dropna)
+        values, numbers = grouped.iloc[:, 0], grouped.iloc[:, 1].to_numpy()
+        kind = values.dtype
+        if isinstance(kind, pd.CategoricalDtype):
+            counts = _of_categories(values.array, numbers)
         else:
-            # The engine gives groups in any order; pandas has the first one first.
-            found = rows.unique()
-            kind = found.dtype
             if hasattr(kind, "numpy_dtype") and not isinstance(kind, pd.ArrowDtype):
-                # But the nullable dtypes have the missing value last.
-                found = pd.array([*found.dropna(), *found[found.isna()]], found.dtype)
-            order = pd.Index(found, dtype=found.dtype)
-            counts = pd.Series(_counts_of(order, values, grouped[_COUNT]), order)
+                # The first value comes first, but missing ones of nullable dtypes last.
+                order = np.argsort(values.isna().to_numpy(), kind="stable")
+                values, numbers = values.iloc[order], numbers[order]
+            counts = pd.Series(numbers, pd.Index(values, dtype=kind))
             counts = counts.astype(values.iloc[:0].value_counts().dtype)
-        counts.index.name = label
+        counts.index.name = self.dtypes.index[self.schema.names.index(name)]
         return counts.rename("count")
 
     def _count_rows(self, *, dropna: bool) -> pd.Series[Any]:
         """Count rows that are equal, in order of first appearance."""
+        grouped = self._count_groups(dropna=dropna)
+        rows = grouped.iloc[:, :-1]
+        index = pd.MultiIndex.from_frame(rows, names=list(rows.columns))
+        return pd.Series(grouped.iloc[:, -1].to_numpy(), index, name="count")
+
+    def _count_groups(self, *, dropna: bool) -> pd.DataFrame:
+        """Give distinct rows in order of first appearance, and last how many there are.
+
+        Missing values are left out at the end: groups are fewer than rows.
+        """
         names = self.schema.names
-        rows = self._without_index()
-        if dropna:
-            rows = rows.dropna()
-        counts = rows.group_by(names, {"*": "count"}).to_pandas()
-        order = rows.drop_duplicates().to_pandas()
-        keys = list(map(str, range(len(names))))
-        counted = counts.set_axis([*keys, _COUNT], axis=1)
-        merged = order.set_axis(keys, axis=1).merge(counted, "left", on=keys)
-        index = pd.MultiIndex.from_frame(order, names=list(order.columns))
-        return pd.Series(merged[_COUNT].to_numpy("int64"), index, name="count")
+        (count,) = engine_names([*names, "count"])[-1:]
+        core = self._core.group_by(names, [("count", "*", count)], ordered=True)
+        groups: pd.DataFrame = self._derive(core)._with_info(None).to_pandas()
+        there = groups.iloc[:, :-1].notna().all(axis=1)
+        return groups[there] if dropna else groups
 
     def describe(
         self,
@@ -404,15 +402,6 @@ def _of_categories(values: Any, counts: Any) -> pd.Series[Any]:
     totals[values.codes] = counts  # -1 is the last place
     index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, dtype=values.dtype))
     return pd.Series(totals, index)
-
-
-def _counts_of(
-    values: pd.Index[Any], counted: pd.Series[Any], counts: pd.Series[Any]
-) -> Any:
-    """Give the counts of values; the missing one is found whatever it is."""
-    places = pd.Index(counted).get_indexer(values)
-    places[places < 0] = np.flatnonzero(counted.isna())[:1].sum()
-    return counts.to_numpy()[places]
 
 
 def _shaped(table: pd.DataFrame, *, one: bool, series: bool) -> Any:

@@ -121,7 +121,10 @@ class XShards:
     ) -> XShards: ...
     def repartition(self, num_partitions: int) -> XShards: ...
     def group_by(
-        self, keys: Sequence[str], aggregates: Sequence[tuple[str, str, str]]
+        self,
+        keys: Sequence[str],
+        aggregates: Sequence[tuple[str, str, str]],
+        ordered: bool = False,
     ) -> XShards: ...
     def join(
         self,

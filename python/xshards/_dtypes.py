@@ -279,6 +279,10 @@ def _restore(column: pa.ChunkedArray, name: str, marks: Marks) -> Any:
         # A union may have widened the type; its own masked dtype goes with it.
         return _masked()[column.type].__from_arrow__(column)
     if name.endswith("[pyarrow]"):
+        if pa.types.is_large_string(column.type):
+            # The engine's text: most columns that it was computed of had short offsets.
+            with contextlib.suppress(pa.ArrowException):
+                column = column.cast(pa.string())
         return pd.array(column, dtype=pd.ArrowDtype(column.type))
     dtype = pd.api.types.pandas_dtype(name)
     match dtype:

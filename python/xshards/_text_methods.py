@@ -10,16 +10,23 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from xshards import _core
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xshards._split_text import SplitText
     from xshards.expressions import Expression
 
 __all__ = ["TextMethods"]
 
 _NO_END = 2**63 - 1
+#: What has a meaning in regular expressions.
+_SPECIAL = frozenset(r"\^$.|?*+()[]{}")
 
 
 def _plain(function: str, doc: str) -> Callable[[TextMethods], Expression]:
@@ -29,6 +36,22 @@ def _plain(function: str, doc: str) -> Callable[[TextMethods], Expression]:
         return self._of.call(function)
 
     method.__doc__ = doc
+    return method
+
+
+def _anchored(end: str, doc: str) -> Callable[..., Expression]:
+    """Make the method that looks for a pattern at the start, up to an `end`."""
+
+    def method(
+        self: TextMethods,
+        pattern: str,
+        case: bool = True,  # noqa: FBT001 - as pandas
+        flags: int = 0,
+        na: Any = None,
+    ) -> Expression:
+        return self.contains(rf"\A(?:{pattern}){end}", case, flags, na)
+
+    method.__doc__ = f"{doc}\n\n        See `contains`."
     return method
 
 
@@ -219,25 +242,90 @@ class TextMethods:
             na,
         )
 
-    def match(
-        self,
-        pattern: str,
-        case: bool = True,  # noqa: FBT001 - as pandas
-        flags: int = 0,
-        na: Any = None,
-    ) -> Expression:
-        """Tell whether the text starts with a regular expression (RE2's syntax)."""
-        return self.contains(rf"\A(?:{pattern})", case, flags, na)
+    match = _anchored("", "Tell whether the text starts with a regular expression.")
+    fullmatch = _anchored(
+        r"\z", "Tell whether a regular expression is all of the text."
+    )
 
-    def fullmatch(
-        self,
-        pattern: str,
-        case: bool = True,  # noqa: FBT001 - as pandas
-        flags: int = 0,
-        na: Any = None,
+    def split(self, pat: str, *, n: int = -1, regex: bool | None = None) -> SplitText:
+        """Split the text at each `pat`; ``.str[i]`` of the result is one of the parts.
+
+        Parameters
+        ----------
+        pat : str
+            What is between the parts, as plain text.
+        n : int, default -1
+            At how many to split, from the start; at all by default.
+        regex : bool, optional
+            Whether `pat` is a regular expression, which is not known: False says that
+            more than one character with a meaning in patterns is plain text.
+
+        Returns
+        -------
+        Expression
+            Lists; ``.str[i]``, ``.str.get(i)`` and ``.str.len()`` work on them.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a-b-c", "d"]}))
+        >>> list(shards.with_column("s", xs.col("s").str.split("-")).to_pandas()["s"])
+        [['a', 'b', 'c'], ['d']]
+        """
+        if regex is None:  # as pandas sees it
+            regex = len(pat) > 1 and not _SPECIAL.isdisjoint(pat)
+        if regex:
+            msg = f"split knows plain text alone (regex=False), got the pattern {pat!r}"
+            raise XShardsNotImplementedError(msg)
+        return self._split(pat, n, from_end=False)
+
+    def rsplit(self, pat: str, *, n: int = -1) -> SplitText:
+        """Split the text at each `pat`, counting `n` from the end; see `split`."""
+        return self._split(pat, n, from_end=True)
+
+    def extract(self, pat: str, flags: int = 0, *, expand: bool = False) -> Expression:
+        """Give what the group of a regular expression (RE2's syntax) matches first.
+
+        Parameters
+        ----------
+        pat : str
+            A pattern with one group, as ``r"([0-9]+) km"``.
+        flags : int, default 0
+            Of the module `re`: IGNORECASE, MULTILINE and DOTALL.
+        expand : bool, default False
+            Only one column is known, not a DataFrame.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["12 km", "far"]}))
+        >>> far = xs.col("s").str.extract("([0-9]+) km").isna()
+        >>> list(shards.filter(far).to_pandas()["s"])
+        ['far']
+        """
+        from xshards._split_text import extract_text  # which needs this module
+
+        if expand:
+            msg = "extract gives one column: give expand=False"
+            raise XShardsNotImplementedError(msg)
+        return extract_text(self._of, _with_flags(pat, flags))
+
+    def cat(
+        self, others: Expression | list[Expression], sep: str = "", na_rep: Any = None
     ) -> Expression:
-        """Tell whether a regular expression (RE2's syntax) is all of the text."""
-        return self.contains(rf"\A(?:{pattern})\z", case, flags, na)
+        """Join the texts of columns.
+
+        Parameters
+        ----------
+        others : Expression or list of Expression
+            What to add behind.
+        sep : str, default ""
+            What to put between.
+        na_rep : str, optional
+            What a missing text counts as; by default all is missing where one is.
+        """
+        texts = [self._of, *(others if isinstance(others, list) else [others])]
+        if na_rep is not None:
+            texts = [text.fillna(na_rep) for text in texts]
+        return reduce(lambda left, right: left + sep + right, texts)
 
     def replace(
         self,
@@ -300,6 +388,14 @@ class TextMethods:
         return type(self._of)(
             _core.Expression.match(function, self._of._core, pattern, ignore_case)
         )
+
+    def _split(self, pat: str, n: int, *, from_end: bool) -> SplitText:
+        from xshards._split_text import SplitText  # which needs this module
+
+        if not pat:
+            msg = f"split needs a text to split at, got {pat!r}"
+            raise XShardsValueError(msg)
+        return SplitText(self._of, pat, n if n > 0 else -1, from_end=from_end)
 
     def _strip(self, side: str, characters: str | None) -> Expression:
         options = [side] if characters is None else [side, characters]

@@ -124,6 +124,18 @@ class TimeMethods:
         """Whether it is the last day of the year."""
         return (self.month == 12) & (self.day == 31)
 
+    def isocalendar(self) -> IsoCalendar:
+        """Give year, week and day by ISO 8601: ``xs.col("t").dt.isocalendar().week``.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": pd.to_datetime(["2024-12-30"])}))
+        >>> week = xs.col("t").dt.isocalendar().week
+        >>> shards.with_column("t", week).to_pandas()["t"].tolist()
+        [1]
+        """
+        return IsoCalendar(self)
+
     def normalize(self) -> Expression:
         """Go back to midnight; the time zone is kept."""
         return self._of.call("normalize")
@@ -189,3 +201,25 @@ class TimeMethods:
             )
             raise XShardsValueError(msg)
         return self._of.call(function, freq)
+
+
+class IsoCalendar:
+    """Parts of dates by ISO 8601: weeks start on Monday, and belong to one year."""
+
+    def __init__(self, of: TimeMethods) -> None:
+        self._of = of
+
+    @property
+    def year(self) -> Expression:
+        """The year that the week belongs to."""
+        return self._of._of.call("iso_year").astype("Int32")
+
+    @property
+    def week(self) -> Expression:
+        """The week of the year, from 1."""
+        return self._of._of.call("iso_week").astype("UInt32")
+
+    @property
+    def day(self) -> Expression:
+        """The day of the week; Monday is 1."""
+        return (self._of.day_of_week + 1).astype("UInt32")

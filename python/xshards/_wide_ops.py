@@ -11,10 +11,14 @@ import pyarrow as pa
 
 from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
-from xshards._base import Base
 from xshards._deferred import pd
 from xshards._marks import DTYPE, MISSING, marks_of
-from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards._merging import Merging
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,7 +43,7 @@ _ANY_TYPE = frozenset(
 _ENGINE_NAMES = {"std": "stddev", "var": "variance", "sumDistinct": "sum_distinct"}
 
 
-class WideOps(Base):
+class WideOps(Merging):
     """Partition, group, join, sort."""
 
     def partition_by(
@@ -209,102 +213,6 @@ class WideOps(Base):
             if (wanted := [f for f in functions if _applies(f, field)])
         ]
 
-    def merge(
-        self,
-        right: Self,
-        how: Literal[
-            "inner", "left", "right", "outer", "semi", "anti", "cross"
-        ] = "inner",
-        on: str | Iterable[str] | None = None,
-        *,
-        left_on: str | Iterable[str] | None = None,
-        right_on: str | Iterable[str] | None = None,
-        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
-    ) -> Self:
-        """Join with other shards on equal values, as in pandas.
-
-        The order of rows is not defined. Missing keys are equal to each other.
-
-        Parameters
-        ----------
-        right : XShards
-            What to join with.
-        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
-            Which rows without a partner to keep. "semi" keeps the left rows that have
-            a partner, "anti" those that have none, each once and with their own columns
-            alone; "cross" pairs every row with every other.
-        on : str or list of str, optional
-            The key columns, of the same names on both sides; by default the columns
-            that both have.
-        left_on, right_on : str or list of str, optional
-            The key columns where their names differ.
-        suffixes : (str or None, str or None)
-            What is added to the names of other columns that both sides have; None for
-            nothing.
-
-        Examples
-        --------
-        >>> left = xs.from_pandas(pd.DataFrame({"k": [1, 2], "a": [10, 20]}))
-        >>> right = xs.from_pandas(pd.DataFrame({"k": [2, 3], "b": [200, 300]}))
-        >>> left.merge(right, on="k").to_pandas()
-           k   a    b
-        0  2  20  200
-        """
-        require(right, WideOps, "merge joins with XShards")
-        kinds = ("inner", "left", "right", "outer", "semi", "anti", "cross")
-        if how not in kinds:
-            msg = f"how must be one of {', '.join(kinds)}; got {how!r}"
-            raise XShardsValueError(msg)
-        added = ["" if suffix is None else suffix for suffix in suffixes]
-        if len(as_names("suffixes", added)) != 2:
-            msg = f"suffixes are two, one for each side, got {suffixes!r}"
-            raise XShardsValueError(msg)
-        left_side, right_side = self._without_index(), right._without_index()
-        left_keys: list[str] = []
-        right_keys: list[str] = []
-        if how == "cross":
-            if not on is left_on is right_on is None:
-                msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
-                raise XShardsValueError(msg)
-        else:
-            left_keys, right_keys = left_side._join_keys(
-                right_side, on, left_on, right_on
-            )
-        kind = getattr(_core.JoinType, how)
-        core = left_side._core.join(
-            right_side._core, kind, left_keys, right_keys, *added
-        )
-        return self._derive(core)._with_info(None)
-
-    def _join_keys(
-        self,
-        right: Self,
-        on: str | Iterable[str] | None,
-        left_on: str | Iterable[str] | None,
-        right_on: str | Iterable[str] | None,
-    ) -> tuple[list[str], list[str]]:
-        """Name the key columns of either side."""
-        if on is not None and (left_on is not None or right_on is not None):
-            msg = "give either on, or left_on and right_on, not both"
-            raise XShardsValueError(msg)
-        if on is not None:
-            left_keys = self._keys_named("on", on)
-            right_keys = right._keys_named("on", on)
-        elif left_on is not None and right_on is not None:
-            left_keys = self._keys_named("left_on", left_on)
-            right_keys = right._keys_named("right_on", right_on)
-        elif left_on is None and right_on is None:
-            there = set(right._full_schema().names)
-            left_keys = [n for n in self._full_schema().names if n in there]
-            right_keys = left_keys
-        else:
-            msg = "left_on and right_on go together"
-            raise XShardsValueError(msg)
-        if len(left_keys) != len(right_keys) or not left_keys:
-            msg = f"both sides need the same keys, got {left_keys} and {right_keys}"
-            raise XShardsValueError(msg)
-        return left_keys, right_keys
-
     def sort_values(
         self,
         by: str | Iterable[str] | None = None,
@@ -345,6 +253,58 @@ class WideOps(Base):
         pairs = list(zip(keys, map(bool, up), strict=True))
         result = self._derive(self._core.sort(pairs, na_position == "first"))
         return result._without_index() if ignore_index else result
+
+    def nlargest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Self:
+        """Keep the `n` rows with the largest values, the largest first.
+
+        Of rows that are equal the first ones are kept; missing values come last.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many.
+        columns : label or list of labels, optional
+            What to compare by: numbers or times. May be left out for one column:
+            ``shards["a"].nlargest(3)``.
+        keep : "first"
+            Which of equal rows to keep; only the first ones can be.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1], "b": list("xyz")}))
+        >>> list(shards.nlargest(2, "a").to_pandas()["b"])
+        ['y', 'x']
+        """
+        return self._first_rows("nlargest", n, columns, keep, ascending=False)
+
+    def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Self:
+        """Keep the `n` rows with the smallest values, the smallest first.
+
+        See `nlargest`.
+        """
+        return self._first_rows("nsmallest", n, columns, keep, ascending=True)
+
+    def _first_rows(
+        self, method: str, n: int, columns: Any, keep: str, *, ascending: bool
+    ) -> Self:
+        if keep != "first":
+            msg = f"{method} keeps the first of equal rows, got keep={keep!r}"
+            raise XShardsNotImplementedError(msg)
+        if columns is None and len(self._labels()) != 1:
+            msg = f"{method} needs columns to compare by, one of {self._labels()}"
+            raise XShardsTypeError(msg)
+        names = self._keys_named(
+            "columns", self._labels() if columns is None else columns
+        )
+        schema = self._full_schema()
+        self._check_columns(names, schema.names)
+        for field in (schema.field(name) for name in names):
+            kind = marks_of(field).get(DTYPE)
+            if kind in ("object", "category") or not _has_size(field.type):
+                given = f"column {field.name!r} of type {field.type}"
+                msg = f"{method} compares numbers or times, got {given}"
+                raise XShardsTypeError(msg)
+        return self.sort_values(names, ascending).limit(max(n, 0))
 
     def limit(self, n: int) -> Self:
         """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
@@ -425,12 +385,6 @@ class WideOps(Base):
             result = self._derive(self._core.drop_duplicates(keys, str(keep)))
         return result._without_index() if ignore_index else result
 
-    def _without_index(self) -> Self:
-        hidden = self._hidden()
-        if not hidden:
-            return self
-        return self._derive(self._core.drop(hidden), same_rows=True)
-
 
 def _functions(what: str, functions: Any) -> list[str]:
     if callable(functions):
@@ -462,9 +416,24 @@ def _applies(function: str, field: pa.Field) -> bool:
     """Tell whether a function is computed for a column that nobody named."""
     if function in _ANY_TYPE or pa.types.is_boolean(field.type):
         return True
-    if pa.types.is_decimal(field.type):
-        return function == "sum"
-    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+    types = pa.types
+    return bool(
+        types.is_integer(field.type)
+        or types.is_floating(field.type)
+        or types.is_decimal128(field.type)
+    )
+
+
+def _has_size(arrow: pa.DataType) -> bool:
+    types = pa.types
+    return bool(
+        types.is_integer(arrow)
+        or types.is_floating(arrow)
+        or types.is_boolean(arrow)
+        or types.is_decimal(arrow)
+        or types.is_timestamp(arrow)
+        or types.is_duration(arrow)
+    )
 
 
 def _without_common_type(left: pa.Schema | None, right: pa.Schema | None) -> list[str]:

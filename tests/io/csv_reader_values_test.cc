@@ -10,7 +10,7 @@ class CsvReaderValues : public IoTest {
   std::shared_ptr<arrow::Table> Read(const std::string& text, CsvOptions options) {
     const auto path = Write("test.csv", text);
     options.split = {.num_partitions = 1};
-    const auto whole = Rows(ReadCsv(context_, path, options));
+    auto whole = Rows(ReadCsv(context_, path, options));
     if (whole == nullptr) return nullptr;
     for (size_t bytes = 1; bytes <= text.size(); ++bytes) {
       options.split = {.block_size = static_cast<int64_t>(bytes)};

@@ -117,6 +117,33 @@ TEST_F(Accumulators, SumsWrapAroundAsNumpyDoes) {
               Json(arrow::uint64(), "[1, 0, 0]"));
 }
 
+TEST_F(Accumulators, DecimalsAddUpExactly) {
+  const auto type = arrow::decimal128(5, 1);
+  const auto values = Json(type, R"(["0.1", "0.2", null, "-0.3", "-0.2", null])");
+  const std::vector<uint32_t> groups = {0, 0, 0, 1, 1, 2};
+  const auto expect = [&](const std::string& function, const std::string& json,
+                          const std::shared_ptr<arrow::DataType>& result) {
+    ExpectArray(Both(function, values, groups, result), Json(result, json));
+  };
+  expect("sum", R"(["0.3", "-0.5", "0.0"])", arrow::decimal128(38, 1));
+  // Half away from zero.
+  expect("mean", R"(["0.2", "-0.3", null])", type);
+  expect("mean", "[0.15, -0.25, null]", arrow::float64());
+  expect("median", "[0.15000000000000002, -0.25, null]", arrow::float64());
+}
+
+TEST_F(Accumulators, ASumOfDecimalsHasADigitTooMany) {
+  const auto type = arrow::decimal128(38, 0);
+  const std::string nines(38, '9');
+  const auto values = Json(type, "[\"" + nines + "\", \"" + nines + "\"]");
+  for (const char* function : {"sum", "mean"}) {
+    auto accumulator = Make(function, type, type);
+    accumulator->Resize(1);
+    Check(accumulator->Consume(values, {0, 0}));
+    EXPECT_FAILS(Invalid, "more than 38 digits", accumulator->Finish());
+  }
+}
+
 TEST_F(Accumulators, ThereIsNoneForAnUnknownFunction) {
   EXPECT_FAILS(NotImplemented, "There is no aggregate 'mode'",
                MakeAccumulator({.function = "mode",

@@ -39,6 +39,35 @@ except KeyboardInterrupt:
 print([len(shards)], flush=True)
 """
 
+#: One operation again and again, in so little memory that it spills.
+SPILLING = """
+import sys, numpy as np, pandas as pd, xshards as xs
+xs.init(cores=2, memory="128MB", spill_dir=sys.argv[1])
+rows = 2_000_000
+keys = np.random.default_rng(0).integers(0, rows, rows)
+shards = xs.from_pandas(pd.DataFrame({"a": keys, "b": keys * 0.5}), 8)
+print("ready", flush=True)
+try:
+    while True:
+        OPERATION
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+print([len(shards)], flush=True)
+xs.stop()
+"""
+
+OPERATIONS = {
+    "sort": 'shards.sort_values("a").count()',
+    "group_by": 'shards.group_by("a", {"b": ["mean", "nunique"]}).to_arrow()',
+    "group_by-lists": 'shards.group_by("a", {"b": "collect_list"}).to_arrow()',
+    "merge": 'shards.merge(shards, on="a").to_arrow()',
+    "partition_by": 'shards.partition_by("a", 64).cache()',
+    "drop_duplicates": 'shards.drop_duplicates("a").to_arrow()',
+    "quantile": "shards.quantile([0.1, 0.5, 0.9])",
+    "value_counts": 'shards["a"].value_counts()',
+    "sample": "shards.sample(frac=0.5, random_state=1).to_arrow()",
+}
+
 GONE = """
 import os, pandas as pd, xshards as xs
 xs.init(cores=2)
@@ -50,10 +79,10 @@ input()
 
 
 @contextlib.contextmanager
-def running(code):
+def running(code, *arguments):
     """Start a script and wait until it says that it is ready."""
     with subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -67,18 +96,30 @@ def wait_until_gone(children, seconds=5):
     assert alive == []
 
 
+def interrupt(process, children):
+    """Press Ctrl-C well into an action; the session then goes on."""
+    time.sleep(1)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - started < 1
+    assert process.stdout.readline().startswith("[")
+    assert process.wait(10) == 0
+    wait_until_gone(children)
+
+
 @pytest.mark.parametrize("code", [PYTHON_FUNCTION, NATIVE], ids=["python", "native"])
 def test_interrupt_ends_an_action_within_a_second(code):
     with running(code) as (process, children):
-        time.sleep(1)  # well into the action
-        started = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - started < 1
-        # The session goes on.
-        assert process.stdout.readline().startswith("[")
-        assert process.wait(10) == 0
-        wait_until_gone(children)
+        interrupt(process, children)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_interrupted_operation_leaves_nothing_behind(operation, tmp_path):
+    code = SPILLING.replace("OPERATION", OPERATIONS[operation])
+    with running(code, tmp_path) as (process, children):
+        interrupt(process, children)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

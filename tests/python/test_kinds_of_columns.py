@@ -125,8 +125,6 @@ def test_sums_of_decimals_are_exact(draw, n):
     assert dict(zip(actual["k"], actual["sum(x)"], strict=True)) == expected
     shards = xs.from_arrow(pa.table({"d": pa.array([decimal.Decimal("1.5"), None])}), 2)
     assert shards.group_by([], "sum").to_pandas()["sum(d)"][0] == decimal.Decimal("1.5")
-    with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 before"):
-        shards.group_by([], {"d": "mean"})
 
 
 @pytest.mark.parametrize(

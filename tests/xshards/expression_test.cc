@@ -120,6 +120,22 @@ TEST_F(ExpressionTest, CastsAndCallsArrowFunctionsByName) {
                R"(["A", null, "Κ"])");
 }
 
+TEST_F(ExpressionTest, TextIsTakenApart) {
+  const auto doubled = col("s") + lit("-") + col("s");
+  const auto parts = Expression::Call("text_split", {doubled, lit("-"), lit(-1), lit(0)});
+  ExpectValues(Expression::Call("list_get", {parts, lit(1)}), arrow::large_utf8(),
+               R"(["a", null, "κ"])");
+  ExpectValues(Expression::Call("list_get", {parts, lit(2)}), arrow::large_utf8(),
+               "[null, null, null]");
+  ExpectValues(Expression::Call("text_extract", {doubled, lit("(?P<x>[a-z])-")}),
+               arrow::large_utf8(), R"(["a", null, null])");
+  EXPECT_FAILS(TypeError, "list_get needs lists, not int64",
+               Expression::Call("list_get", {col("i"), lit(0)}).Bind(*kSchema));
+  EXPECT_FAILS(TypeError, "text_split needs text, not int64",
+               Expression::Call("text_split", {col("i"), lit("-"), lit(-1), lit(0)})
+                   .Bind(*kSchema));
+}
+
 TEST_F(ExpressionTest, NamesUnknownColumnsAndThoseThereAre) {
   EXPECT_FAILS(KeyError, "There is no column 'nope'; there are: i, f, s, small",
                (col("nope") > lit(1)).Bind(*kSchema));

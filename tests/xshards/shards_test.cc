@@ -194,6 +194,37 @@ TEST_F(ShardsTest, AnAssignedPlanGoesBeforeItsContext) {
   EXPECT_EQ(shards.plan(), shards_.plan());
 }
 
+TEST_F(ShardsTest, RenamesFillsAndCountsValues) {
+  const auto schema = arrow::schema(
+      {arrow::field("a", arrow::int64()), arrow::field("b", arrow::large_utf8())});
+  ASSERT_OK_AND_ASSIGN(
+      auto shards,
+      XShards::FromBatches(
+          context_, {Batch(schema, R"([{"a": 1, "b": "x"}, {"a": null, "b": "y"}])"),
+                     Batch(schema, R"([{"a": 2, "b": "y"}, {"a": 0, "b": "z"}])")}));
+  ASSERT_OK_AND_ASSIGN(auto renamed, shards.Rename({{"b", "a"}, {"a", "c"}}));
+  ASSERT_OK_AND_ASSIGN(auto known, renamed.schema());
+  EXPECT_EQ(known->field_names(), (std::vector<std::string>{"c", "a"}));
+  EXPECT_FAILS(KeyError, "There is no column 'gone' to rename to 'x'",
+               shards.Rename({{"gone", "x"}}));
+  ASSERT_OK_AND_ASSIGN(auto filled, shards.FillNull({"a"}, lit(7))["a"].ToTable());
+  ASSERT_OK_AND_ASSIGN(auto column, arrow::Concatenate(filled->column(0)->chunks()));
+  EXPECT_TRUE(column->Equals(Array(arrow::int64(), "[1, 7, 2, 0]")));
+  ASSERT_OK_AND_ASSIGN(auto counts, shards.ValueCounts({"b"}, "n"));
+  ASSERT_OK_AND_ASSIGN(auto table, counts.ToTable());
+  ASSERT_OK_AND_ASSIGN(auto rows, table->CombineChunksToBatch());
+  EXPECT_TRUE(rows->GetColumnByName("n")->Equals(Array(arrow::int64(), "[2, 1, 1]")));
+  EXPECT_TRUE(rows->GetColumnByName("b")->Equals(
+      Array(arrow::large_utf8(), R"(["y", "x", "z"])")));
+}
+
+TEST_F(ShardsTest, GroupsComeInOrderIfAsked) {
+  std::vector<Aggregate> first = {{"min", "id", "first"}};
+  ASSERT_OK_AND_ASSIGN(auto table, shards_.GroupBy({"key"}, first, true).ToTable());
+  const auto rows = Ids(*table->RenameColumns({"key", "id"}).ValueOrDie());
+  EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+}
+
 TEST_F(ShardsTest, DropDuplicatesKeepsTheFirstTheLastOrNone) {
   auto schema = arrow::schema(
       {arrow::field("a", arrow::int64()), arrow::field("b", arrow::int64())});
