@@ -15,6 +15,10 @@ std::string FirstLineKey(const std::string& path, int64_t begin) {
   return "line:" + std::to_string(begin) + ":" + path;
 }
 
+std::string SkippedKey(const std::string& path, int64_t begin) {
+  return "skipped:" + std::to_string(begin) + ":" + path;
+}
+
 }  // namespace
 
 arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvLine begin,
@@ -73,13 +77,27 @@ arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
   return rows.line() + (rows.in_quotes() ? 1 : 0);
 }
 
-void SetFirstLine(const std::string& path, CsvLine first, OptionMap* options) {
-  (*options)[FirstLineKey(path, first.position)] = std::to_string(first.line);
+void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,
+                   const std::vector<int64_t>& skip_lines, OptionMap* scan_options) {
+  auto next = skip_lines.begin();
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto [position, line] = places[i];
+    const auto begin = std::lower_bound(next, skip_lines.end(), line);
+    next = i + 1 < places.size()
+               ? std::lower_bound(begin, skip_lines.end(), places[i + 1].line)
+               : skip_lines.end();
+    if (begin == next) continue;
+    (*scan_options)[FirstLineKey(path, position)] = std::to_string(line);
+    (*scan_options)[SkippedKey(path, position)] = EncodeNumbers({begin, next});
+  }
 }
 
-arrow::Result<std::optional<int64_t>> GetFirstLine(const Split& split,
-                                                   const OptionMap& options) {
-  return GetInt(options, FirstLineKey(split.path, split.begin));
+arrow::Result<std::optional<int64_t>> TakeSplitLines(const Split& split,
+                                                     const OptionMap& scan_options,
+                                                     CsvOptions* options) {
+  ARROW_ASSIGN_OR_RAISE(options->skip_lines,
+                        GetNumbers(scan_options, SkippedKey(split.path, split.begin)));
+  return GetInt(scan_options, FirstLineKey(split.path, split.begin));
 }
 
 }  // namespace xshards::io

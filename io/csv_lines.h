@@ -36,10 +36,14 @@ arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvL
 arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
                                   const arrow::StopToken& stop, arrow::MemoryPool* pool);
 
-/// The line that a split begins with, kept among a scan's options for splits in which
-/// lines are left out for their numbers.
-void SetFirstLine(const std::string& path, CsvLine first, OptionMap* options);
-arrow::Result<std::optional<int64_t>> GetFirstLine(const Split& split,
-                                                   const OptionMap& options);
+/// Keep, among a scan's options, which lines to leave out of the splits that begin at the
+/// places of a file. Each gets but its own, for all may be many.
+void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,
+                   const std::vector<int64_t>& skip_lines, OptionMap* scan_options);
+/// Set the lines to leave out of a split; returns the number of its first line, or
+/// nothing where there are none.
+arrow::Result<std::optional<int64_t>> TakeSplitLines(const Split& split,
+                                                     const OptionMap& scan_options,
+                                                     CsvOptions* options);
 
 }  // namespace xshards::io

@@ -77,7 +77,9 @@ class CsvPlanner {
 
   arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     scan_.format = "csv";
-    scan_.options = options_.ToMap();
+    CsvOptions of_all = options_;
+    of_all.skip_lines.clear();  // each split gets its own
+    scan_.options = of_all.ToMap();
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
@@ -92,13 +94,12 @@ class CsvPlanner {
       texts.push_back({.file = file, .data_begin = first.position});
       auto lines = CutNumberedLines(file, first, cutting.target_bytes, options_, pool_);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
+      SetSplitLines(file.path, *lines, options_.skip_lines, &scan_.options);
       for (const CsvLine& line : *lines) {
-        SetFirstLine(file.path, line, &scan_.options);
         if (line.position > first.position) texts.back().starts.push_back(line.position);
       }
     }
-    ARROW_ASSIGN_OR_RAISE(scan_.splits,
-                          CutCsvFiles(texts, cutting, options_, run_, pool_));
+    ARROW_ASSIGN_OR_RAISE(scan_.splits, CutCsvFiles(texts, cutting, of_all, run_, pool_));
     ARROW_RETURN_NOT_OK(DropFooters(options_, pool_, &scan_));
     DropEmptySplits(&scan_.splits);
     ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));

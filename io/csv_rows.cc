@@ -177,6 +177,7 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   // A line that is left out may leave its quotes open.
   if (is_last && found_.in_quotes && counts_lines && IsSkipped(line_)) {
     consumed_ = size;
+    ++line_;
     found_.in_quotes = false;
   }
 }

@@ -31,7 +31,8 @@ class KindsReader {
   static arrow::Result<KindsReader> Make(const ScanNode& scan, const Split& split,
                                          const std::vector<std::string>& columns,
                                          ScanExtent extent, arrow::MemoryPool* pool) {
-    ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
+    ARROW_ASSIGN_OR_RAISE(auto options, CsvOptions::FromMap(scan.options));
+    ARROW_ASSIGN_OR_RAISE(const auto line, TakeSplitLines(split, scan.options, &options));
     ARROW_ASSIGN_OR_RAISE(const auto file_columns,
                           GetFileColumns(split.path, scan.options));
     ARROW_ASSIGN_OR_RAISE(auto input, OpenCsvText(split, options, scan.options, pool));
@@ -55,7 +56,6 @@ class KindsReader {
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices),
                        std::move(all_values), std::move(values), std::move(times));
-    ARROW_ASSIGN_OR_RAISE(const auto line, GetFirstLine(split, scan.options));
     if (line.has_value()) reader.rows_.NumberFrom(*line);
     return reader;
   }

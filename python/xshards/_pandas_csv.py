@@ -119,8 +119,9 @@ def _are_lines(options: dict[str, Any]) -> bool:
         return lines is None or (isinstance(lines, int) and lines == 0)
     if lines is None or type(lines) is int:
         return lines is None or lines >= 0
-    return isinstance(lines, list | tuple | set | frozenset | range) and all(
-        type(line) is int for line in lines
+    return isinstance(lines, range) or (
+        isinstance(lines, list | tuple | set | frozenset)
+        and all(type(line) is int for line in lines)
     )
 
 
@@ -147,7 +148,8 @@ def skipped_lines(skiprows: Any) -> tuple[int, list[int]]:
         return skiprows or 0, []
     if callable(skiprows):
         return 0, []  # to be asked for each line, see `asked_lines`
-    lines = sorted({line for line in skiprows if line >= 0})
+    different = skiprows if isinstance(skiprows, range) else set(skiprows)
+    lines = sorted(line for line in different if line >= 0)
     first = next((i for i, line in enumerate(lines) if i != line), len(lines))
     return first, lines[first:]
 

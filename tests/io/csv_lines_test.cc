@@ -39,6 +39,7 @@ TEST_F(CsvLines, LeavesOutLinesByNumber) {
 
 TEST_F(CsvLines, LeavesOutLinesThatLeaveQuotesOpen) {
   EXPECT_EQ(Text(*Read("a\n1\n\"x\n", {.skip_lines = {2}}), "a"), "[1]");
+  CheckEverySplit("a\n1\n\"x\n", {.skip_lines = {2}});
   EXPECT_FALSE(Error("a\n1\n\"x\n", {.skip_lines = {1}}).ok());
   EXPECT_FAILS(Invalid, "No columns to parse", Error("\"x\na\n1\n", {.skiprows = 1}));
 }

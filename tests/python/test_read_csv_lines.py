@@ -256,6 +256,12 @@ def test_last_lines_of_large_files_are_left_out(tmp_path, name):
 
 
 def test_each_of_many_files_has_its_own_lines(tmp_path):
+    options = {
+        "encoding": "latin-1",
+        "header": 1,
+        "skiprows": [3, 7],
+        "skipfooter": 1,
+    }
     frames = []
     for number in range(3):
         path = tmp_path / f"{number}.csv"
@@ -263,27 +269,11 @@ def test_each_of_many_files_has_its_own_lines(tmp_path):
         text = "\n".join(["made by é", "", "a,b", *rows, "1,2,3", "total"])
         path.write_bytes(text.encode("latin-1"))
         frames.append(
-            pd.read_csv(
-                path,
-                encoding="latin-1",
-                header=1,
-                skiprows=[3, 7],
-                skipfooter=1,
-                on_bad_lines="skip",
-                engine="python",
-            )
+            pd.read_csv(path, **options, on_bad_lines="skip", engine="python")
         )
     expected = pd.concat(frames, ignore_index=True)
     for cut in ({}, {"block_size": 100}, {"num_partitions": 2}):
-        shards = xs.read_csv(
-            tmp_path,
-            encoding="latin-1",
-            header=1,
-            skiprows=[3, 7],
-            skipfooter=1,
-            on_bad_lines="warn",
-            **cut,
-        )
+        shards = xs.read_csv(tmp_path, **options, on_bad_lines="warn", **cut)
         assert "pandas_read_csv" not in shards.explain(as_text=True)
         with pytest.warns(pd.errors.ParserWarning, match="^3 lines were left out"):
             assert_same(shards.to_pandas(), expected)
