@@ -271,11 +271,13 @@ arrow::Result<std::vector<int64_t>> LineStarts(const CsvText& text,
   return FindLineStarts(*input, text.file.size, targets, pool);
 }
 
-arrow::Result<bool> HasByte(const CsvText& text, char byte, arrow::MemoryPool* pool) {
+arrow::Result<bool> HasByte(const CsvText& text, char byte, const arrow::StopToken& stop,
+                            arrow::MemoryPool* pool) {
   const int64_t chunk_bytes = TextBlockBytes(text.file.path, std::nullopt);
   ARROW_ASSIGN_OR_RAISE(auto input, OpenFile(text.file.path));
   ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(chunk_bytes, pool));
   for (int64_t at = text.data_begin; at < text.file.size;) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(const int64_t got,
                           input->ReadAt(at, chunk_bytes, chunk->mutable_data()));
     if (got == 0) break;
@@ -291,10 +293,12 @@ arrow::Result<bool> HasByte(const CsvText& text, char byte, arrow::MemoryPool* p
 arrow::Result<std::vector<int64_t>> OddLineStarts(const CsvText& text,
                                                   const std::vector<int64_t>& targets,
                                                   const CsvOptions& options,
+                                                  const arrow::StopToken& stop,
                                                   arrow::MemoryPool* pool) {
   if (options.escapechar.has_value()) return std::vector<int64_t>{};
   if (options.quotechar.has_value()) {
-    ARROW_ASSIGN_OR_RAISE(const bool has_quote, HasByte(text, *options.quotechar, pool));
+    ARROW_ASSIGN_OR_RAISE(const bool has_quote,
+                          HasByte(text, *options.quotechar, stop, pool));
     if (has_quote) return std::vector<int64_t>{};
   }
   return LineStarts(text, targets, pool);
@@ -323,8 +327,9 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
     const auto targets = EvenTargets(rest.data_begin, file.size, cutting.target_bytes);
     if (targets.empty()) continue;
     if (IsOdd(options) || !options.quotechar.has_value()) {
-      auto lines = IsOdd(options) ? OddLineStarts(rest, targets, options, pool)
-                                  : LineStarts(rest, targets, pool);
+      auto lines = IsOdd(options)
+                       ? OddLineStarts(rest, targets, options, cutting.stop, pool)
+                       : LineStarts(rest, targets, pool);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
       starts[i] = lines.MoveValueUnsafe();
       continue;

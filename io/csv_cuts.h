@@ -6,6 +6,7 @@
 
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
+#include <arrow/util/cancel.h>
 
 #include "io/csv_options.h"
 #include "io/file_listing.h"
@@ -32,6 +33,7 @@ struct CsvText {
 struct CsvCutting {
   int64_t target_bytes = 0;   // of a piece, about
   int64_t segment_bytes = 0;  // of what is looked at at a time, at least
+  arrow::StopToken stop = arrow::StopToken::Unstoppable();
 };
 
 /// Cut CSV files into pieces that start and end between records; at least one a file,

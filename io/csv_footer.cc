@@ -20,6 +20,7 @@ std::string TextEndKey(const std::string& path) { return "text_end:" + path; }
 // Where the last lines of a split begin, `count` at most, ascending.
 arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
                                              CsvOptions options,
+                                             const arrow::StopToken& stop,
                                              arrow::MemoryPool* pool) {
   options.skip_blank_lines = false;  // these count, too, as do those left out by number
   ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
@@ -30,6 +31,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
   std::deque<int64_t> begins;
   int64_t position = split.begin;
   for (bool is_last = false; !is_last;) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
     is_last = block.is_last;
     const auto text = block.text();
@@ -61,11 +63,12 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
 
 // Shorten the splits of one file.
 arrow::Status DropFooter(std::vector<Split>* splits, const CsvOptions& options,
-                         arrow::MemoryPool* pool, OptionMap* scan_options) {
+                         const arrow::StopToken& stop, arrow::MemoryPool* pool,
+                         OptionMap* scan_options) {
   auto left = static_cast<size_t>(options.skipfooter);
   while (left > 0) {
     Split& last = splits->back();
-    auto begins = LastLines(last, left, options, pool);
+    auto begins = LastLines(last, left, options, stop, pool);
     if (!begins.ok()) {
       return WithPath(begins.status(), "Could not find the last lines of", last.path);
     }
@@ -85,8 +88,8 @@ arrow::Status DropFooter(std::vector<Split>* splits, const CsvOptions& options,
 
 }  // namespace
 
-arrow::Status DropFooters(const CsvOptions& options, arrow::MemoryPool* pool,
-                          ScanNode* scan) {
+arrow::Status DropFooters(const CsvOptions& options, const arrow::StopToken& stop,
+                          arrow::MemoryPool* pool, ScanNode* scan) {
   if (options.skipfooter == 0) return arrow::Status::OK();
   std::vector<Split> all = std::move(scan->splits);
   scan->splits.clear();
@@ -95,7 +98,7 @@ arrow::Status DropFooters(const CsvOptions& options, arrow::MemoryPool* pool,
     // The same file may come twice.
     while (next != all.end() && next->path == at->path && next->begin > at->begin) ++next;
     std::vector<Split> file(at, next);
-    ARROW_RETURN_NOT_OK(DropFooter(&file, options, pool, &scan->options));
+    ARROW_RETURN_NOT_OK(DropFooter(&file, options, stop, pool, &scan->options));
     std::move(file.begin(), file.end(), std::back_inserter(scan->splits));
     at = next;
   }

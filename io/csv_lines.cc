@@ -24,6 +24,7 @@ std::string SkippedKey(const std::string& path, int64_t begin) {
 arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvLine begin,
                                                      int64_t target_bytes,
                                                      const CsvOptions& options,
+                                                     const arrow::StopToken& stop,
                                                      arrow::MemoryPool* pool) {
   const auto& skipped = options.skip_lines;
   if (skipped.empty() || skipped.back() < begin.line) return std::vector<CsvLine>{};
@@ -41,6 +42,7 @@ arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvL
   rows.NumberFrom(begin.line);
   CsvLine at = begin;
   for (bool is_last = false; !is_last && at.line <= skipped.back();) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
     rows.Find(block.mutable_text(), block.buffer->size(), block.is_last,
               /*num_columns=*/0);

@@ -30,6 +30,7 @@ struct CsvLine {
 arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvLine begin,
                                                      int64_t target_bytes,
                                                      const CsvOptions& options,
+                                                     const arrow::StopToken& stop,
                                                      arrow::MemoryPool* pool);
 
 /// How many lines a file has, empty ones and those left out included.

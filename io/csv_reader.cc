@@ -72,8 +72,9 @@ std::string NumberedLabel(const std::string& name) {
 /// Plans the reading of CSV files.
 class CsvPlanner {
  public:
-  CsvPlanner(const CsvOptions& options, RunPlan run, arrow::MemoryPool* pool)
-      : options_(options), run_(std::move(run)), pool_(pool) {}
+  CsvPlanner(const CsvOptions& options, RunPlan run, arrow::StopToken stop,
+             arrow::MemoryPool* pool)
+      : options_(options), run_(std::move(run)), stop_(std::move(stop)), pool_(pool) {}
 
   arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     scan_.format = "csv";
@@ -87,12 +88,14 @@ class CsvPlanner {
     const CsvCutting cutting{
         .target_bytes = is_short ? std::max<int64_t>(total, 1)
                                  : options_.split.TargetBytes(total, cores),
-        .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores))};
+        .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores)),
+        .stop = stop_};
     std::vector<CsvText> texts;
     for (const auto& file : files) {
       ARROW_ASSIGN_OR_RAISE(const CsvLine first, AddFile(file, files[0].path));
       texts.push_back({.file = file, .data_begin = first.position});
-      auto lines = CutNumberedLines(file, first, cutting.target_bytes, options_, pool_);
+      auto lines =
+          CutNumberedLines(file, first, cutting.target_bytes, options_, stop_, pool_);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
       SetSplitLines(file.path, *lines, options_.skip_lines, &scan_.options);
       for (const CsvLine& line : *lines) {
@@ -100,7 +103,7 @@ class CsvPlanner {
       }
     }
     ARROW_ASSIGN_OR_RAISE(scan_.splits, CutCsvFiles(texts, cutting, of_all, run_, pool_));
-    ARROW_RETURN_NOT_OK(DropFooters(options_, pool_, &scan_));
+    ARROW_RETURN_NOT_OK(DropFooters(options_, stop_, pool_, &scan_));
     DropEmptySplits(&scan_.splits);
     ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));
     std::erase_if(folders, [&](const auto& field) { return HasColumn(field->name()); });
@@ -230,6 +233,7 @@ class CsvPlanner {
 
   const CsvOptions& options_;
   const RunPlan run_;
+  const arrow::StopToken stop_;
   arrow::MemoryPool* const pool_;
   std::vector<std::string> columns_;         // of the first file
   std::vector<std::string> folder_columns_;  // named by folders
@@ -243,7 +247,7 @@ arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& pa
                                const CsvOptions& options, const arrow::StopToken& stop) {
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
-  CsvPlanner planner(options, MakeProbe(*context, stop), context->memory_pool());
+  CsvPlanner planner(options, MakeProbe(*context, stop), stop, context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;

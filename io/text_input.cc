@@ -17,7 +17,7 @@ arrow::Status CheckKnownCompression(const std::string& path) {
   for (const char* extension : {".zip", ".7z", ".snappy", ".tar"}) {
     if (BarePath(path).ends_with(extension)) {
       return arrow::Status::NotImplemented(
-          "Compressed text can be read from .gz, .bz2, .zst and .lz4 files, not from '",
+          "Compressed text can be read from .gz, .bz2, .zst, .lz4 and .xz files, not from '",
           path, "'");
     }
   }

@@ -5,6 +5,9 @@
 #include <arrow/io/file.h>
 #include <arrow/util/compression.h>
 
+#include "io/csv_cuts.h"
+#include "io/csv_footer.h"
+#include "io/plan_probe.h"
 #include "tests/io/csv_fixture.h"
 
 namespace xshards::io {
@@ -115,6 +118,25 @@ TEST_F(CsvLines, LeavesOutTheLastLinesOfWhatIsReadFromTheStart) {
   ASSERT_OK(stream->Close());
   EXPECT_EQ(Text(*Rows(ReadCsv(context_, packed, {.skipfooter = 1})), "b"), "[2,4]");
   EXPECT_EQ(Text(*Rows(ReadCsv(context_, packed, {.skipfooter = 9})), "b"), "[]");
+}
+
+TEST_F(CsvLines, StopsWhenAsked) {
+  const auto path = Write("a.csv", "a\n1\n2\n3\n");
+  const InputFile file{.path = path, .size = 8};
+  arrow::StopSource stop;
+  stop.RequestStop();
+  arrow::MemoryPool* const pool = context_->memory_pool();
+  const auto cut = CutNumberedLines(file, {.position = 2, .line = 1}, 2,
+                                    {.skip_lines = {3}}, stop.token(), pool);
+  EXPECT_TRUE(cut.status().IsCancelled()) << cut.status();
+  ScanNode scan;
+  scan.splits = {{.path = path, .begin = 2, .end = 8, .num_bytes = 6}};
+  EXPECT_TRUE(DropFooters({.skipfooter = 1}, stop.token(), pool, &scan).IsCancelled());
+  const CsvCutting cutting{.target_bytes = 2, .segment_bytes = 2, .stop = stop.token()};
+  const auto odd =
+      CutCsvFiles({{.file = file, .data_begin = 2}}, cutting, {.skipinitialspace = true},
+                  MakeProbe(*context_, stop.token()), pool);
+  EXPECT_TRUE(odd.status().IsCancelled()) << odd.status();
 }
 
 }  // namespace

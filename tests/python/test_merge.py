@@ -190,7 +190,7 @@ RIGHT = pd.DataFrame({"k": [2, 3], "a": [3, 4], "b": [3, 4]}, index=["q", "r"])
         {"on": "k", "suffixes": (None, None)},
         {"on": "k", "suffixes": ("", "")},
         {"on": "k", "suffixes": ("_l",)},
-        {"on": "k", "suffixes": {"_l", "_r"}},
+        {"on": "k", "suffixes": frozenset(["_l"])},
         {"on": "k", "suffixes": ("_l", "_r"), "indicator": "b"},
         {"on": "k", "suffixes": ("_l", "_r"), "indicator": 1.5},
         {"on": "k", "suffixes": ("_l", "_r"), "validate": "2:2"},
