@@ -162,11 +162,12 @@ class TimeColumn final : public CsvColumn {
     for (int64_t row = from; row < to; ++row, ++size_) {
       std::string_view value = rows.Field(row, column);
       if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
-      if (const auto time = Read(value); time.has_value()) {
-        out[size_] = *time;
-      } else if (values_->missing().Contains(value) || IsNoTime(value)) {
+      // First, for a time may be among them.
+      if (values_->missing().Contains(value) || IsNoTime(value)) {
         out[size_] = 0;
         ARROW_RETURN_NOT_OK(validity_.SetMissing(size_, pool_));
+      } else if (const auto time = Read(value); time.has_value()) {
+        out[size_] = *time;
       } else {
         return row;
       }

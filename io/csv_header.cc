@@ -51,15 +51,19 @@ FirstRow TakeRow(const CsvRows& rows, int64_t row, const CsvOptions& options) {
 }
 
 arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
-                                     const CsvOptions& options, arrow::MemoryPool* pool) {
+                                     const CsvOptions& options,
+                                     const arrow::StopToken& stop,
+                                     arrow::MemoryPool* pool) {
   constexpr int64_t kBlockBytes = 64LL << 10;
-  const int64_t wanted = options.has_header() ? options.header_row : 0;
+  int64_t wanted = options.has_header() ? options.header_row : 0;
   ARROW_ASSIGN_OR_RAISE(auto input,
                         TextInput::Open(path, ToTextFormat(options), 0, file_size, pool));
   TextBlocks blocks(std::move(input), kBlockBytes, pool, kMaxCsvBlockBytes);
   CsvRows rows(options);
   int64_t position = 0;  // of the block in the file
+  int64_t num_passed = 0;
   for (int64_t line = 0;;) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
     const auto text = block.text();
     const bool has_mark = blocks.position() == 0 && text.starts_with(kByteOrderMark);
@@ -69,6 +73,7 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
               block.is_last, /*num_columns=*/0);
     if (block.is_last || rows.num_rows() > wanted + 1) {
       FirstRow row = TakeRow(rows, wanted, options);
+      row.num_lines += num_passed;
       if (!row.is_there) row.begin = row.end = static_cast<int64_t>(text.size() - begin);
       for (int64_t* at : {&row.begin, &row.end}) {
         const auto before = text.substr(0, begin + static_cast<size_t>(*at));
@@ -76,8 +81,10 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
       }
       return row;
     }
-    // With more text, but without the lines that are left out at the start.
-    if (rows.num_rows() > 0 || rows.consumed() == 0) continue;
+    // With more text, but without the lines before the one that is wanted.
+    if (rows.num_rows() > wanted || rows.consumed() == 0) continue;
+    wanted -= rows.num_rows();
+    num_passed += rows.num_rows();
     const size_t consumed = begin + static_cast<size_t>(rows.consumed());
     position += FileBytes(text.substr(0, consumed), path, options);
     blocks.Consume(static_cast<int64_t>(consumed));
@@ -127,8 +134,9 @@ std::vector<std::string> MangleNames(std::vector<std::string> names) {
 
 arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_size,
                                        const CsvOptions& options,
+                                       const arrow::StopToken& stop,
                                        arrow::MemoryPool* pool) {
-  auto read = ReadFirstRow(path, file_size, options, pool);
+  auto read = ReadFirstRow(path, file_size, options, stop, pool);
   if (!read.ok()) return WithPath(read.status(), "Could not read the header of", path);
   FirstRow row = read.MoveValueUnsafe();
   const auto empty = [&] {

@@ -7,6 +7,7 @@
 
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
+#include <arrow/util/cancel.h>
 
 #include "io/csv_options.h"
 
@@ -21,14 +22,14 @@ struct CsvHeader {
 };
 
 /// Read the column names: past a byte order mark, lines that are left out, and those
-/// before `header_row`. Names
-/// come as pandas makes them: empty ones are "Unnamed: i", repeated ones "a.1", "a.2";
-/// without a header, `names` or "0", "1", ... Where the first row of data has more fields
-/// than there are names, the first ones are its index.
+/// before `header_row`. Names come as pandas makes them: empty ones are "Unnamed: i",
+/// repeated ones "a.1", "a.2"; without a header, `names` or "0", "1", ... Where the first
+/// row of data has more fields than there are names, the first ones are its index.
 /// Invalid "No columns to parse from file" for a file with nothing in it, unless there
 /// are `names`, and for one that has no line `header_row`.
 arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_size,
                                        const CsvOptions& options,
+                                       const arrow::StopToken& stop,
                                        arrow::MemoryPool* pool);
 
 /// The name of a column that holds a level of the index.

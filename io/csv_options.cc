@@ -61,16 +61,18 @@ arrow::Status CsvOptions::Validate() const {
   if (long_sep.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
     return arrow::Status::Invalid("long_sep must not have line ends or NUL in it");
   }
+  const bool is_odd = skipinitialspace || delim_whitespace || !doublequote;
   if (!long_sep.empty() && (quotechar.has_value() || escapechar.has_value() ||
-                            comment.has_value() || delim_whitespace)) {
+                            comment.has_value() || is_odd)) {
     return arrow::Status::Invalid(
-        "long_sep knows no quotechar, escapechar, comment and delim_whitespace, got '",
+        "long_sep knows no quotechar, escapechar, comment, skipinitialspace, doublequote "
+        "and delim_whitespace, got '",
         long_sep, "'");
   }
-  const bool is_odd = skipinitialspace || delim_whitespace || !doublequote;
-  if (is_odd && comment.has_value()) {
+  if (comment.has_value() && (is_odd || escapechar.has_value())) {
     return arrow::Status::Invalid(
-        "comment does not go with skipinitialspace, delim_whitespace and doublequote");
+        "comment does not go with escapechar, skipinitialspace, delim_whitespace and "
+        "doublequote");
   }
   ARROW_RETURN_NOT_OK(CheckNumberMarks(decimal, thousands));
   if (skiprows < 0) {

@@ -123,7 +123,7 @@ class CsvPlanner {
   // Take a file's columns; returns where its rows begin.
   arrow::Result<CsvLine> AddFile(const InputFile& file, const std::string& first_path) {
     ARROW_ASSIGN_OR_RAISE(auto header,
-                          ReadCsvHeader(file.path, file.size, options_, pool_));
+                          ReadCsvHeader(file.path, file.size, options_, stop_, pool_));
     if (columns_.empty()) {
       columns_ = header.names;
       num_leading_ = header.num_leading;
@@ -205,7 +205,7 @@ class CsvPlanner {
     for (size_t i = 0; i < scan_.splits.size(); ++i) {
       ARROW_ASSIGN_OR_RAISE(
           const int64_t num_rows,
-          SampleCsvKinds(scan_, scan_.splits[i], columns, pool_, kinds));
+          SampleCsvKinds(scan_, scan_.splits[i], columns, stop_, pool_, kinds));
       // Rows behind the first nrows are not read, so they have no say in the types.
       if (num_rows >= *options_.nrows) scan_.splits.resize(i + 1);
     }

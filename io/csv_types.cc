@@ -186,11 +186,12 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
 
 arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
                                       const std::vector<std::string>& columns,
+                                      const arrow::StopToken& stop,
                                       arrow::MemoryPool* pool,
                                       std::vector<CsvKinds>* kinds) {
   ARROW_ASSIGN_OR_RAISE(
       auto reader, KindsReader::Make(scan, split, columns, ScanExtent::kSample, pool));
-  return reader.Read(arrow::StopToken::Unstoppable(), kinds);
+  return reader.Read(stop, kinds);
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,

@@ -9,6 +9,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
+#include <arrow/util/cancel.h>
 
 #include "io/csv_options.h"
 #include "io/csv_values.h"
@@ -39,6 +40,7 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
 /// many rows these are.
 arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
                                       const std::vector<std::string>& columns,
+                                      const arrow::StopToken& stop,
                                       arrow::MemoryPool* pool,
                                       std::vector<CsvKinds>* kinds);
 

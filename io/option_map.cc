@@ -49,7 +49,7 @@ std::string EncodeNumbers(const std::vector<int64_t>& numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const int64_t first = numbers[i];
-    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
+    while (i + 1 < numbers.size() && numbers[i + 1] - 1 == numbers[i]) ++i;
     if (!text.empty()) text += ',';
     text += std::to_string(first);
     if (numbers[i] != first) text.append("-").append(std::to_string(numbers[i]));
@@ -79,7 +79,9 @@ arrow::Result<std::vector<int64_t>> GetNumbers(const OptionMap& map,
       return arrow::Status::Invalid("Option '", key, "' must be numbers as 3,7-9, got '",
                                     text, "'");
     }
-    for (; first <= last; ++first) numbers.push_back(first);
+    // Not up to `last + 1`, which may be no number.
+    for (; first < last; ++first) numbers.push_back(first);
+    numbers.push_back(last);
     if (is_last) return numbers;
     at = next + 1;
   }

@@ -17,9 +17,24 @@ arrow::Status CheckKnownCompression(const std::string& path) {
   for (const char* extension : {".zip", ".7z", ".snappy", ".tar"}) {
     if (BarePath(path).ends_with(extension)) {
       return arrow::Status::NotImplemented(
-          "Compressed text can be read from .gz, .bz2, .zst, .lz4 and .xz files, not from '",
+          "Compressed text can be read from .gz, .bz2, .zst, .lz4 and .xz files, not "
+          "from '",
           path, "'");
     }
+  }
+  return arrow::Status::OK();
+}
+
+// Read past the first bytes of a text, a piece at a time: Advance() would hold them all.
+arrow::Status Pass(int64_t num_bytes, arrow::io::InputStream& text,
+                   arrow::MemoryPool* pool) {
+  const int64_t piece_bytes = std::min(num_bytes, kTextBlockBytes);
+  ARROW_ASSIGN_OR_RAISE(auto piece, arrow::AllocateBuffer(piece_bytes, pool));
+  while (num_bytes > 0) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t got, text.Read(std::min(num_bytes, piece_bytes),
+                                                       piece->mutable_data()));
+    if (got == 0) break;
+    num_bytes -= got;
   }
   return arrow::Status::OK();
 }
@@ -60,8 +75,8 @@ arrow::Result<TextInput> TextInput::Open(const std::string& path,
     input.text = std::make_shared<CommentStream>(std::move(input.text), *format.comment,
                                                  format.sep, format.quotechar);
   }
-  if (is_sequential && begin > 0) {
-    auto status = input.text->Advance(begin);
+  if (is_sequential) {
+    auto status = Pass(begin, *input.text, pool);
     if (!status.ok()) return WithPath(status, "Could not read", path);
   }
   return input;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include <arrow/array/builder_decimal.h>
@@ -48,7 +49,7 @@ class DecimalAccumulator final : public Accumulator {
     const auto& decimals = static_cast<const arrow::Decimal128Array&>(*values);
     ForEachValid(decimals, [&](int64_t i) {
       const uint32_t group = groups[static_cast<size_t>(i)];
-      sums_[group] += Decimal128(decimals.GetValue(i));
+      Add(Decimal128(decimals.GetValue(i)), group);
       ++counts_[group];
     });
     return arrow::Status::OK();
@@ -60,7 +61,7 @@ class DecimalAccumulator final : public Accumulator {
     const auto& counts = static_cast<const arrow::Int64Array&>(*states[1]);
     for (size_t i = 0; i < groups.size(); ++i) {
       const auto row = static_cast<int64_t>(i);
-      sums_[groups[i]] += Decimal128(sums.GetValue(row));
+      Add(Decimal128(sums.GetValue(row)), groups[i]);
       counts_[groups[i]] += counts.Value(row);
     }
     return arrow::Status::OK();
@@ -83,12 +84,20 @@ class DecimalAccumulator final : public Accumulator {
   }
 
  private:
+  void Add(const Decimal128& value, uint32_t group) {
+    Decimal128& sum = sums_[group];
+    const bool may_overflow = sum.IsNegative() == value.IsNegative();
+    sum += value;
+    has_overflowed_ |= may_overflow && sum.IsNegative() != value.IsNegative();
+  }
+
   arrow::Status CheckDigits() const {
-    for (const auto& sum : sums_) {
-      if (!sum.FitsInPrecision(arrow::Decimal128Type::kMaxPrecision)) {
-        return arrow::Status::Invalid("A sum of decimals has more than ",
-                                      arrow::Decimal128Type::kMaxPrecision, " digits");
-      }
+    const auto fits = [](const Decimal128& sum) {
+      return sum.FitsInPrecision(arrow::Decimal128Type::kMaxPrecision);
+    };
+    if (has_overflowed_ || !std::all_of(sums_.begin(), sums_.end(), fits)) {
+      return arrow::Status::Invalid("A sum of decimals has more than ",
+                                    arrow::Decimal128Type::kMaxPrecision, " digits");
     }
     return arrow::Status::OK();
   }
@@ -131,6 +140,7 @@ class DecimalAccumulator final : public Accumulator {
   const std::shared_ptr<arrow::DataType> sum_type_;
   std::vector<Decimal128> sums_;
   std::vector<int64_t> counts_;
+  bool has_overflowed_ = false;
 };
 
 }  // namespace

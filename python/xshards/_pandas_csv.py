@@ -83,7 +83,8 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         "quotechar": _is_character(options["quotechar"], optional=True),
         "quoting": options["quoting"] in (0, 1, 2, 3),
         "escapechar": _is_character(options["escapechar"], optional=True),
-        "comment": _is_character(options["comment"], optional=True),
+        "comment": options["comment"] is None
+        or (_is_character(options["comment"]) and options["escapechar"] is None),
         "skiprows": _are_lines(options),
         "skipfooter": options["skipfooter"] == 0 or _is_plain_footer(options),
         # Lines of comments only are not blank, but leave nothing behind.

@@ -17,6 +17,8 @@ __all__ = ["PartMethods", "SplitText", "extract_text"]
 # pandas has the parts of a text, and each part, as Python objects.
 _OBJECT = {DTYPE: "object", MISSING: "nan"}
 
+_MOST_FROM_END = 50  # each number of parts is a case of its own
+
 
 class SplitText(Expression):
     """The parts of a text, a list in each row; made by ``str.split``."""
@@ -82,6 +84,12 @@ class PartMethods:
 
     def _from_end(self, i: int, most: int) -> Expression:
         """Give a part counted from the end, of at most so many."""
+        if most > _MOST_FROM_END:
+            msg = (
+                f"parts are counted from the end in texts of at most {_MOST_FROM_END} "
+                f"parts, here of {most}: use rsplit, or count from the start"
+            )
+            raise XShardsNotImplementedError(msg)
         parts, count = self._of._parts, self.len()
         found = parts.call("list_get", most)  # which is never there
         for length in range(-i, most + 1):

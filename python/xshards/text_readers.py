@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from csv import QUOTE_NONNUMERIC
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from xshards import _core
@@ -95,8 +96,9 @@ def read_csv(
 ) -> XShards:
     r"""Read CSV files in parallel; a large file becomes several partitions.
 
-    Nothing is read now but the start of a file, to find columns and types. The names of
-    options, and what counts as missing, are those of ``pandas.read_csv``. Floats are
+    Files are only looked at now, to find columns, types and where to cut them, which
+    may take reading them through once; rows are read when they are asked for. The names
+    of options, and what counts as missing, are those of ``pandas.read_csv``. Floats are
     correctly rounded, as with its ``float_precision="round_trip"``.
 
     Options that are marked * below, and other options of ``pandas.read_csv``, are read
@@ -333,16 +335,17 @@ def _read_csv_files(
     def read() -> XShards:
         return read_files(_core.read_csv, listed, options, context)
 
-    types = by_name(given["dtype"], lambda: read()._full_schema().names)
+    looked_at = cache(read)  # with no options yet of what follows
+    types = by_name(given["dtype"], lambda: looked_at()._full_schema().names)
     wanted = engine_types(types)
     if wanted is None:
         return by_pandas()
-    if wanted and any(name in wanted for name in read()._hidden()):
+    if wanted and any(name in wanted for name in looked_at()._hidden()):
         return by_pandas()  # what becomes of an index of a dtype is its matter
     if given["usecols"] is not None:
-        if not _are_names(given["usecols"]) and read()._hidden():
+        if not _are_names(given["usecols"]) and looked_at()._hidden():
             return by_pandas()  # positions count the index, too
-        options["usecols"] = _used(given["usecols"], read)
+        options["usecols"] = _used(given["usecols"], looked_at)
     times = time_columns(given["parse_dates"], given["index_col"], read)
     if times is None:
         return by_pandas()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/option_map.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +39,9 @@ TEST(OptionMap, NamesTheValueThatIsWrong) {
 }
 
 TEST(OptionMap, NumbersTravelAsRuns) {
-  for (const auto& numbers :
-       std::vector<std::vector<int64_t>>{{5}, {0, 1, 2}, {3, 7, 8, 9, 11}, {1, 3, 5}}) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  for (const auto& numbers : std::vector<std::vector<int64_t>>{
+           {5}, {0, 1, 2}, {3, 7, 8, 9, 11}, {1, 3, 5}, {1, kLargest - 1, kLargest}}) {
     const OptionMap map{{"n", EncodeNumbers(numbers)}};
     ASSERT_OK_AND_ASSIGN(const auto decoded, GetNumbers(map, "n"));
     EXPECT_EQ(decoded, numbers);

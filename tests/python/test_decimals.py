@@ -78,6 +78,18 @@ def test_functions_for_all_columns_take_decimals_in():
     assert found["mean(v)"][0] == 1.5
 
 
+@pytest.mark.parametrize("function", ["sum", "mean"])
+@pytest.mark.parametrize("rows", [2, 3, 4, 7])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_of_too_many_digits_are_an_error(function, rows, sign):
+    value = decimal.Decimal("9" * 38) * sign
+    table = pa.table({"k": [1] * rows, "v": pa.array([value] * rows)})
+    for n in (1, 2):
+        shards = xs.from_arrow(table, n).group_by("k", {"v": function})
+        with pytest.raises(ValueError, match="more than 38 digits"):
+            shards.to_pandas()
+
+
 def test_large_decimals_are_cast_before():
     table = pa.table({"v": pa.array([decimal.Decimal(1)], pa.decimal256(50, 2))})
     with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 before"):

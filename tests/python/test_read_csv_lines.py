@@ -108,6 +108,7 @@ def test_lines_are_those_that_pandas_reads(
         ("a\n1\n2\n3\n", {"skiprows": {0, 2}}),
         ("a\n1\n2\n3\n", {"skiprows": range(1, 3)}),
         ("a\n1\n2\n3\n", {"skiprows": [-1, 2, 99]}),
+        ("a\n1\n2\n3\n", {"skiprows": [1, 2**63 - 1]}),
         ("a\n1\n2\n3\n", {"skiprows": lambda line: line == 2}),
         ("x\r\n\r\na\r\n1\r\n\r\n2\r\n", {"skiprows": lambda line: line % 2 == 0}),
         ('a\n"1\n2"\n3\n"4', {"skiprows": lambda line: line in (1, 3)}),
@@ -138,6 +139,7 @@ def test_lines_that_we_choose(tmp_path, content, options):
         ("a\n\n#\n1\n", {"skip_blank_lines": False, "comment": "#"}),
         ("x\\\na\n1\n", {"skiprows": 1, "escapechar": "\\"}),
         ("a,b\nc,d\n1,2\n", {"header": [0, 1]}),
+        ("a,b\n1\\#2,2\n3,4\n", {"comment": "#", "escapechar": "\\"}),
     ],
 )
 def test_lines_that_pandas_chooses(tmp_path, content, options):
@@ -146,6 +148,18 @@ def test_lines_that_pandas_chooses(tmp_path, content, options):
     shards = xs.read_csv(path, **options)
     assert "pandas_read_csv" in shards.explain(as_text=True)
     assert_same(shards.to_pandas(), pd.read_csv(path, **options))
+
+
+def test_a_header_far_into_a_large_file(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [f"{i},{'x' * 80}" for i in range(5_000)]
+    path.write_text("\n".join(lines))
+    for options in ({"header": 4_000}, {"header": 4_000, "skiprows": [7, 4_500]}):
+        expected = pd.read_csv(path, **options)
+        for cut in ({}, {"block_size": 10_000}):
+            assert_same(xs.read_csv(path, **options, **cut).to_pandas(), expected)
+    with pytest.raises(ValueError, match="Passed header=6000 but only 5000 lines"):
+        xs.read_csv(path, header=6_000)
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz"])

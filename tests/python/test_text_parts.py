@@ -93,6 +93,11 @@ def test_cat(values, n, na):
         (lambda text: text.split("a", regex=True), NotImplementedError, "plain text"),
         (lambda text: text.split(""), ValueError, "needs a text to split at"),
         (lambda text: text.split("a").str[:2], NotImplementedError, "one by one"),
+        (
+            lambda text: text.split("a", n=99).str[-1],
+            NotImplementedError,
+            "from the end",
+        ),
         (lambda text: text.extract("a"), ValueError, "one group .* with no groups"),
         (lambda text: text.extract("(a)(b)"), ValueError, "with 2 groups"),
         (lambda text: text.extract("(a)", expand=True), NotImplementedError, "expand"),
