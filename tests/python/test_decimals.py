@@ -80,10 +80,11 @@ def test_functions_for_all_columns_take_decimals_in():
 
 @pytest.mark.parametrize("function", ["sum", "mean"])
 @pytest.mark.parametrize("rows", [2, 3, 4, 7])
-@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("sign", ["", "-"])
 def test_sums_of_too_many_digits_are_an_error(function, rows, sign):
-    value = decimal.Decimal("9" * 38) * sign
-    table = pa.table({"k": [1] * rows, "v": pa.array([value] * rows)})
+    value = decimal.Decimal(sign + "9" * 38)
+    values = pa.array([value] * rows, pa.decimal128(38, 0))
+    table = pa.table({"k": [1] * rows, "v": values})
     for n in (1, 2):
         shards = xs.from_arrow(table, n).group_by("k", {"v": function})
         with pytest.raises(ValueError, match="more than 38 digits"):
