@@ -24,6 +24,8 @@ from xshards.errors import XShardsTypeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    import pyarrow as pa
+
 __all__ = [
     "asked_lines",
     "check_options",
@@ -321,6 +323,6 @@ def pandas_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def pandas_read_csv(
     paths: list[str], options: dict[str, Any], folders: Folders
-) -> pd.DataFrame:
+) -> pa.Table:
     """Read the files of a partition; runs in a worker process."""
     return read_whole(pd.read_csv, paths, options, folders)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from xshards._deferred import pd
+from xshards._pandas import frame_to_table
 from xshards._storage import opened, remote_files, shown
 from xshards.errors import XShardsFileNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    import pyarrow as pa
 
 __all__ = ["Folders", "list_files", "named_by_folders", "read_whole"]
 
@@ -29,8 +32,12 @@ def read_whole(
     paths: list[str],
     options: dict[str, Any],
     folders: Folders,
-) -> pd.DataFrame:
-    """Read files one after the other, and name the one that fails."""
+) -> pa.Table:
+    """Read files one after the other, and name the one that fails.
+
+    Gives rows as the engine keeps them: of a frame that a function gives, unnamed
+    integers of the index would be taken for what is left of row numbers.
+    """
     frames: list[pd.DataFrame] = []
     for path in paths:
         try:
@@ -43,7 +50,19 @@ def read_whole(
             if name not in frame.columns:
                 frame[name] = pd.Series(value, index=frame.index)
         frames.append(frame)
-    return frames[0] if len(frames) == 1 else pd.concat(frames)
+    counted = all(_only_counts(frame.index) for frame in frames)
+    whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=counted)
+    table, info = frame_to_table(whole, keep="labels" if counted else "all")
+    return info.store(table)
+
+
+def _only_counts(index: pd.Index[Any]) -> bool:
+    """Tell whether an index is but row numbers, not labels such as 30, 10."""
+    return (
+        isinstance(index, pd.RangeIndex)
+        and index.name is None
+        and (index.start, index.step) == (0, 1)
+    )
 
 
 def named_by_folders(paths: Iterable[str], files: list[str]) -> Folders:

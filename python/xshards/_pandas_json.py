@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import inspect
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xshards._deferred import pd
 from xshards._pandas_files import Folders, read_whole
 from xshards.errors import XShardsTypeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["ORIENTS", "odd_json_options", "pandas_json_content", "pandas_read_json"]
 
@@ -42,7 +45,7 @@ def odd_json_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def pandas_read_json(
     paths: list[str], options: dict[str, Any], folders: Folders
-) -> pd.DataFrame:
+) -> pa.Table:
     """Read the files of a partition; runs in a worker process."""
     return read_whole(read_json, paths, options, folders)
 

@@ -42,4 +42,4 @@ def paths_of(path: Any) -> list[str]:
     found = list(listed)
     for item in found:
         require(item, (str, os.PathLike), "expected paths in the list")
-    return [os.fspath(item) for item in found]
+    return [os.path.expanduser(os.fspath(item)) for item in found]  # noqa: PTH111 - URIs

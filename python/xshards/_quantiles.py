@@ -73,7 +73,7 @@ def quantiles(
     if not chosen:
         values = _as_floats(values, name)
     places = [(extent.count - 1) * one for one in wanted]
-    spread = extent.high - extent.low
+    spread = float(extent.high) - float(extent.low)  # numpy would warn of overflow
     if extent.count <= GATHERED_VALUES or spread == 0 or not math.isfinite(spread):
         gathered = _gathered(values, name)
         return lambda: _among(gathered, places, interpolation)

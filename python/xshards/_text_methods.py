@@ -353,11 +353,17 @@ class TextMethods:
         regex : bool, default False
             Whether `pattern` is a regular expression.
         """
-        if not regex and (not case or _ignores_case(flags)):
+        # Arrow would look for an empty text without end.
+        if not regex and (not case or _ignores_case(flags) or pattern == ""):
             pattern, replacement = re.escape(pattern), replacement.replace("\\", r"\\")
             regex = True
         if regex:
             pattern = _with_flags(pattern, flags if case else flags | re.IGNORECASE)
+        if regex and n > 1 and _matches_nothing(pattern):
+            msg = (
+                f"replace has no n > 1 for a pattern that matches no text: {pattern!r}"
+            )
+            raise XShardsNotImplementedError(msg)
         function = "replace_substring_regex" if regex else "replace_substring"
         count = -1 if n == 0 else n
         return type(self._of)(
@@ -420,6 +426,15 @@ def _with_flags(pattern: str, flags: int) -> str:
         if flags & flag
     )
     return f"(?{letters}){pattern}" if letters else pattern
+
+
+def _matches_nothing(pattern: str) -> bool:
+    """Tell whether a pattern matches between characters, where Arrow stays for n."""
+    try:
+        found = [re.search(pattern, text) for text in ("", "a a")]
+    except re.error:  # what RE2 alone knows
+        return False
+    return any(match is not None and match[0] == "" for match in found)
 
 
 def _ignores_case(flags: int) -> bool:

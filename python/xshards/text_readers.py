@@ -48,6 +48,8 @@ from xshards.readers import from_pandas, partition
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import pyarrow as pa
+
     from xshards.context import Context
     from xshards.shards import XShards
 
@@ -519,7 +521,7 @@ def read_json(
 
 
 def _read_by_pandas(
-    read: Callable[[list[str], dict[str, Any], Folders], pd.DataFrame],
+    read: Callable[[list[str], dict[str, Any], Folders], pa.Table],
     paths: list[str],
     options: dict[str, Any],
     nrows: int | None,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counting, quantiles and splits, with pandas as the oracle."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,3 +113,12 @@ def test_a_split_keeps_the_index_and_dtypes():
     train, test = xs.from_pandas(df, 2).train_test_split(0.5, random_state=1)
     both = pd.concat([train.to_pandas(), test.to_pandas()]).sort_index()
     pd.testing.assert_frame_equal(both, df)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32"])
+def test_quantiles_of_the_widest_range_warn_of_nothing(dtype):
+    limits = np.finfo(dtype) if dtype == "float32" else np.iinfo(dtype)
+    frame = pd.DataFrame({"a": np.array([limits.min, 0, limits.max], dtype)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert xs.from_pandas(frame)["a"].quantile(0.5) == 0

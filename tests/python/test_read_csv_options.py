@@ -199,3 +199,18 @@ def test_unknown_options_are_type_errors(tmp_path, name):
     path.write_text("a\n1\n")
     with pytest.raises(TypeError, match=name):
         xs.read_csv(path, **{name: 1})
+
+
+@pytest.mark.parametrize("keys", [[30, 10], [7, 7, 3], [0, 1, 3], [5]])
+@pytest.mark.parametrize("together", [True, False])
+def test_unnamed_labels_stay_where_pandas_reads(tmp_path, keys, together):
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for path in paths:
+        pd.DataFrame({"a": range(len(keys))}, index=keys).to_csv(path)
+    frames = [pd.read_csv(path, index_col=0, dayfirst=True) for path in paths]
+    count = 1 if together else 2
+    ours = xs.read_csv(paths, index_col=0, dayfirst=True, num_partitions=count)
+    assert "pandas_read_csv" in ours.explain(as_text=True)
+    pd.testing.assert_frame_equal(ours.to_pandas(), pd.concat(frames))
+    counted = xs.read_csv(paths, dayfirst=True, num_partitions=count).to_pandas()
+    assert list(counted.index) == list(range(2 * len(keys)))

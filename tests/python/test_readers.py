@@ -289,3 +289,9 @@ def test_what_is_no_path_is_named(read):
         read(["a", 5])
     with pytest.raises(ValueError, match="at least one path"):
         read([])
+
+
+def test_the_home_folder_can_be_written_as_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    assert xs.read_csv("~/a.csv").to_pandas()["a"].tolist() == [1]

@@ -87,3 +87,17 @@ def test_text_mistakes_are_named():
         xs.col("s").str.pad(3, "top")
     with pytest.raises(ValueError, match="step must be positive"):
         xs.col("s").str.slice(0, 1, -1)
+
+
+@pytest.mark.parametrize("n", [-1, 1])
+def test_an_empty_text_is_replaced_between_all_characters(n):
+    frame = pd.DataFrame({"s": ["abc", "\u00fc", "", None]})
+    replaced = xs.col("s").str.replace("", r"\1-", n=n)
+    actual = xs.from_pandas(frame).with_column("s", replaced).to_pandas()["s"]
+    pd.testing.assert_series_equal(actual, frame["s"].str.replace("", r"\1-", n=n))
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", r"\b"])
+def test_empty_matches_are_replaced_all_or_once(pattern):
+    with pytest.raises(NotImplementedError, match="n > 1"):
+        xs.col("s").str.replace(pattern, "-", n=2, regex=True)
