@@ -17,7 +17,7 @@ namespace xshards {
 
 namespace {
 
-bool IsText(const arrow::DataType& type) {
+bool IsTextKey(const arrow::DataType& type) {
   return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type);
 }
 
@@ -39,7 +39,7 @@ bool HasZone(const arrow::DataType& type) {
 /// Keys that pandas, too, finds equal by value: numbers of any kind, text, times.
 bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
   if (left.id() == arrow::Type::NA || right.id() == arrow::Type::NA) return true;
-  if (IsText(left) != IsText(right) || IsTime(left) != IsTime(right)) return false;
+  if (IsTextKey(left) != IsTextKey(right) || IsTime(left) != IsTime(right)) return false;
   if ((left.id() == arrow::Type::DURATION) != (right.id() == arrow::Type::DURATION)) {
     return false;
   }
