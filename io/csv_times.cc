@@ -4,8 +4,6 @@
 namespace xshards::io {
 namespace {
 
-CsvKinds BitOf(CsvKind kind) { return static_cast<CsvKinds>(kind); }
-
 CsvKinds KindsOf(const CsvTime& time) {
   CsvKinds kinds = BitOf(time.is_fine ? CsvKind::kFloat : CsvKind::kInteger);
   if (!InUnit(time, arrow::TimeUnit::NANO).has_value()) kinds |= BitOf(CsvKind::kHuge);

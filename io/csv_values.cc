@@ -14,8 +14,6 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return (a | 0x20) == b; });
 }
 
-CsvKinds BitOf(CsvKind kind) { return static_cast<CsvKinds>(kind); }
-
 bool Has(CsvKinds kinds, CsvKind kind) { return (kinds & BitOf(kind)) != 0; }
 
 bool HasInteger(CsvKinds kinds) {

@@ -64,6 +64,7 @@ enum class CsvKind : uint16_t {
 /// A set of these. A number that is a truth value, too, has the bit of its kind moved up
 /// by kTruthShift.
 using CsvKinds = uint16_t;
+inline CsvKinds BitOf(CsvKind kind) { return static_cast<CsvKinds>(kind); }
 inline constexpr int kTruthShift = 8;
 
 /// How the text of fields becomes values.
