@@ -56,7 +56,10 @@ def _anchored(end: str, doc: str) -> Callable[..., Expression]:
 
 
 class TextMethods:
-    """String functions of an expression; reached as ``expression.str``.
+    r"""String functions of an expression; reached as ``expression.str``.
+
+    Regular expressions are RE2's: no looking ahead or back, and ``\w``, ``\d`` and
+    ``\s`` are those of ASCII; ``\p{L}`` is any letter.
 
     Examples
     --------
