@@ -127,9 +127,9 @@ arrow::Status PartitionedFiles::OpenFiles() {
     ARROW_ASSIGN_OR_RAISE(const auto path,
                           PathBelow(options_.path, location_, location.path));
     ARROW_ASSIGN_OR_RAISE(auto file, OutputFile::Open(path, std::move(location)));
-    ARROW_ASSIGN_OR_RAISE(
-        auto writer, open_(file_schema_, file->stream(), options_.writer_options, pool_));
-    files_.push_back({std::move(file), std::move(writer)});
+    auto writer = open_(file_schema_, file->stream(), options_.writer_options, pool_);
+    if (!writer.ok()) return file->Abandon(writer.status());
+    files_.push_back({std::move(file), writer.MoveValueUnsafe()});
   }
   return arrow::Status::OK();
 }
