@@ -99,7 +99,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> XShards::Describe(
     fields.push_back(arrow::field(column, arrow::float64()));
     ARROW_ASSIGN_OR_RAISE(values.emplace_back(), numbers.Finish());
   }
-  return arrow::Table::Make(arrow::schema(std::move(fields)), std::move(values));
+  return arrow::Table::Make(arrow::schema(std::move(fields)), values);
 }
 
 }  // namespace xshards
