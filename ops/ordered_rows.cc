@@ -2,9 +2,7 @@
 #include "ops/ordered_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include <arrow/array/array_primitive.h>
@@ -17,16 +15,8 @@ namespace xshards::ops {
 
 namespace {
 
-// Rows that are sorted at once: what they are sorted to is in cache.
-constexpr size_t kRowsInChunk = size_t{1} << 16;
 // Of a part, so that its values are in cache.
 constexpr size_t kPlacesInPart = size_t{1} << 18;
-// Few parts or many, none between: with 64, a part's counter is read again just when
-// processors can't tell whether its last change is still on its way, and sorting takes
-// 1.5 times as long as with 16 or 256 (benchmarks/README.md).
-constexpr int kFewPartBits = 4;
-constexpr int kManyPartBits = 8;
-constexpr size_t kMaxParts = size_t{1} << kManyPartBits;
 // So many that parts do not share a word of bits.
 constexpr int kMinShift = 6;
 // More of them would rather waste memory than save time.
@@ -60,8 +50,8 @@ OrderedRows::OrderedRows(arrow::RecordBatchVector batches, int key,
       taken_(ScratchAllocator<uint64_t>(pool)) {
   for (size_t batch = 0; batch < batches_.size(); ++batch) {
     const auto num_rows = static_cast<size_t>(batches_[batch]->num_rows());
-    for (size_t begin = 0; begin < num_rows; begin += kRowsInChunk) {
-      const size_t end = std::min(begin + kRowsInChunk, num_rows);
+    for (size_t begin = 0; begin < num_rows; begin += RowsByPart::kRowsInChunk) {
+      const size_t end = std::min(begin + RowsByPart::kRowsInChunk, num_rows);
       chunks_.push_back({batch, begin, end, num_rows_ + begin});
     }
     num_rows_ += num_rows;
@@ -144,8 +134,7 @@ bool OrderedRows::ChooseParts() {
   }
   least_ = static_cast<uint64_t>(whole.least);
   num_places_ = whole.width() + 1;
-  const bool are_few = num_places_ <= kPlacesInPart << kFewPartBits;
-  const int bits = are_few ? kFewPartBits : kManyPartBits;
+  const int bits = RowsByPart::PartBits(num_places_, kPlacesInPart);
   shift_ = std::max(kMinShift, static_cast<int>(std::bit_width(num_places_ - 1)) - bits);
   num_parts_ = ((num_places_ - 1) >> shift_) + 1;
   return true;
@@ -153,7 +142,7 @@ bool OrderedRows::ChooseParts() {
 
 arrow::Status OrderedRows::StartSort() {
   places_.resize(num_rows_);
-  part_ends_.resize(chunks_.size() * num_parts_);
+  sorted_.Start(chunks_.size(), num_parts_);
   taken_.resize((num_places_ + 63) / 64);
   for (Column& column : columns_) {
     const auto width = static_cast<size_t>(column.byte_width);
@@ -173,20 +162,16 @@ arrow::Status OrderedRows::StartSort() {
 
 void OrderedRows::SortChunk(const Chunk& chunk, size_t number) {
   const JoinKeys& keys = *keys_[chunk.batch];
-  const auto place_of = [&](size_t row) { return keys.word(row) - least_; };
-  // First how many rows there are of each part, then where the next one goes.
-  std::array<uint32_t, kMaxParts> next{};
-  for (size_t row = chunk.begin; row < chunk.end; ++row) ++next[place_of(row) >> shift_];
-  std::exclusive_scan(next.begin(), next.end(), next.begin(),
-                      static_cast<uint32_t>(chunk.first));
+  const auto place_of = [&](size_t row) { return keys.word(chunk.begin + row) - least_; };
   ScratchVector<uint32_t> to(ScratchAllocator<uint32_t>{pool_});
   to.resize(chunk.end - chunk.begin);
-  for (size_t i = 0; i < to.size(); ++i) {
-    const uint64_t place = place_of(chunk.begin + i);
-    to[i] = next[place >> shift_]++;
-    places_[to[i]] = static_cast<uint32_t>(place);
-  }
-  std::copy_n(next.begin(), num_parts_, part_ends_.data() + number * num_parts_);
+  sorted_.SortChunk(
+      number, static_cast<uint32_t>(chunk.first), to.size(),
+      [&](size_t row) { return place_of(row) >> shift_; },
+      [&](size_t row, uint32_t sorted) {
+        to[row] = sorted;
+        places_[sorted] = static_cast<uint32_t>(place_of(row));
+      });
   for (Column& column : columns_) SortColumn(chunk, to, column);
 }
 
@@ -204,11 +189,6 @@ void OrderedRows::SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& 
   }
 }
 
-std::pair<size_t, size_t> OrderedRows::Sorted(size_t chunk, size_t part) const {
-  const size_t at = chunk * num_parts_ + part;
-  return {part == 0 ? chunks_[chunk].first : part_ends_[at - 1], part_ends_[at]};
-}
-
 void OrderedRows::PlacePart(size_t part) {
   if (!TakePlaces(part)) {
     is_unfit_ = true;
@@ -223,7 +203,7 @@ bool OrderedRows::TakePlaces(size_t part) {
   std::fill(taken_.data() + first_word, taken_.data() + end_word, 0);
   uint64_t repeats = 0;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    const auto [begin, end] = Sorted(chunk, part);
+    const auto [begin, end] = sorted_.Places(chunk, part);
     for (size_t i = begin; i < end; ++i) {
       uint64_t& word = taken_[places_[i] / 64];
       const uint64_t bit = uint64_t{1} << places_[i] % 64;
@@ -239,13 +219,13 @@ void OrderedRows::PlaceColumn(size_t part, const Column& column) {
     const T* const sorted = reinterpret_cast<const T*>(column.sorted.data());
     T* const placed = reinterpret_cast<T*>(column.placed->mutable_data());
     for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-      const auto [begin, end] = Sorted(chunk, part);
+      const auto [begin, end] = sorted_.Places(chunk, part);
       for (size_t i = begin; i < end; ++i) placed[places_[i]] = sorted[i];
     }
   });
   if (!column.any_missing) return;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    const auto [begin, end] = Sorted(chunk, part);
+    const auto [begin, end] = sorted_.Places(chunk, part);
     for (size_t i = begin; i < end; ++i) {
       arrow::bit_util::SetBitTo(column.placed_there->mutable_data(), places_[i],
                                 column.sorted_there[i] != 0);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <arrow/buffer.h>
@@ -16,6 +15,7 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
+#include "ops/rows_by_part.h"
 #include "ops/scratch_vector.h"
 
 namespace xshards::ops {
@@ -76,8 +76,6 @@ class OrderedRows final : public HeldRows {
   /// Note which places of a part are taken; false if one is taken twice.
   bool TakePlaces(size_t part);
   void PlaceColumn(size_t part, const Column& column);
-  /// Where among the sorted the rows of a chunk lie that are of a part.
-  std::pair<size_t, size_t> Sorted(size_t chunk, size_t part) const;
   arrow::Status Finish();
 
   arrow::RecordBatchVector batches_;
@@ -91,10 +89,10 @@ class OrderedRows final : public HeldRows {
   uint64_t least_ = 0;
   size_t num_places_ = 0;
   size_t num_parts_ = 0;
-  int shift_ = 0;                    // what of a place is not the part
-  ScratchVector<uint32_t> places_;   // of the sorted rows
-  std::vector<uint32_t> part_ends_;  // of each chunk, in the sorted rows
-  ScratchVector<uint64_t> taken_;    // a bit for each place; empty if all are
+  int shift_ = 0;  // what of a place is not the part
+  RowsByPart sorted_;
+  ScratchVector<uint32_t> places_;  // of the sorted rows
+  ScratchVector<uint64_t> taken_;   // a bit for each place; empty if all are
   std::atomic<bool> is_unfit_ = false;
   Step step_ = Step::kNone;
 };
