@@ -41,8 +41,8 @@ void CheckSorted(size_t num_parts, const std::vector<size_t>& chunk_sizes) {
 }
 
 TEST(RowsByPart, SortsEachChunkStably) {
-  for (const size_t num_parts : {1, 2, 16, 17, 256, 257}) {
-    CheckSorted(num_parts, {0, 1, 3000, 0, 17});
+  for (const int num_parts : {1, 2, 16, 17, 256, 257}) {
+    CheckSorted(static_cast<size_t>(num_parts), {0, 1, 3000, 0, 17});
   }
 }
 
