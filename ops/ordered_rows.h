@@ -17,7 +17,7 @@
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
 #include "ops/rows_by_part.h"
-#include "ops/scratch_vector.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 
