@@ -128,7 +128,9 @@ class JsonIntegerColumn final : public CsvColumn {
     integer = integer.substr(0, integer.find_last_of("0123456789") + 1);
     const size_t first = integer.find_first_not_of('0');
     if (first == std::string_view::npos) return "0";
-    return (is_negative ? "-" : "") + std::string(integer.substr(first));
+    std::string json(is_negative ? "-" : "");
+    json += integer.substr(first);
+    return json;
   }
 
   const CsvValues* const values_;
