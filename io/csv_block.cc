@@ -86,16 +86,17 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
   next_left_out_ = 0;
   const auto num_columns = static_cast<int64_t>(source_.columns.size());
   rows_.Find(block.mutable_text(), block.buffer->size(), block.is_last, num_columns);
+  if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
+  return std::min(rows_.consumed(), block.buffer->size());
+}
+
+arrow::Status CsvBlockReader::CheckPassed() const {
   if (const auto& row = rows_.too_long(); row.has_value()) {
     return arrow::Status::Invalid(TooLong(*row));
   }
-  if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
-  if (rows_.ends_escaped()) {
-    return arrow::Status::Invalid(
-        "Expected a character behind the escapechar at the end of '", source_.path, "'");
-  }
-  if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
-  return std::min(rows_.consumed(), block.buffer->size());
+  // Where there are rows, more may follow before the quote.
+  if (block_.is_last && rows_.in_quotes() && rows_.num_rows() == 0) return OpenQuote();
+  return arrow::Status::OK();
 }
 
 CsvBlockReader::LeftOut CsvBlockReader::TakeLeftOut(bool is_passed) {
@@ -116,12 +117,12 @@ std::string CsvBlockReader::TooLong(const CsvRows::LongRow& row) const {
          Place(row.begin) + ", saw " + std::to_string(row.num_fields);
 }
 
-arrow::Status CsvBlockReader::OpenQuote(const TextBlocks::Block& block) const {
+arrow::Status CsvBlockReader::OpenQuote() const {
   const auto begin = static_cast<size_t>(rows_.consumed());
   std::string place = "'" + source_.path + "'";
   if (!IsOdd(options_)) {
     RecordBoundaries boundaries(options_.sep, *options_.quotechar, 0, {});
-    boundaries.Trace(block.text().substr(begin));
+    boundaries.Trace(block_.text().substr(begin));
     place = Place(rows_.text() + begin + boundaries.opened_at());
   }
   return arrow::Status::Invalid(
@@ -153,6 +154,11 @@ arrow::Status CsvBlockReader::Start(int64_t capacity) {
 
 arrow::Status CsvBlockReader::Append(int64_t num_rows) {
   const int64_t end = next_row_ + num_rows;
+  const bool has_end = rows_.consumed() >= block_.buffer->size();
+  if (end == rows_.num_rows() && has_end && rows_.ends_escaped()) {
+    return arrow::Status::Invalid(
+        "Expected a character behind the escapechar at the end of '", source_.path, "'");
+  }
   for (size_t i = 0; i < columns_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(const int64_t done,
                           columns_[i]->Append(rows_, column_indices_[i], next_row_, end));

@@ -37,10 +37,12 @@ class CsvBlockReader {
       arrow::MemoryPool* pool);
 
   /// Take the next block, which begins at `position` of the text; says how much of it is
-  /// whole records. All of the last one's must have been read. Invalid names file, line
-  /// and what is wrong with a record.
+  /// whole records. All of the last one's must have been read, and checked.
   arrow::Result<int64_t> SetBlock(const TextBlocks::Block& block, int64_t position);
   int64_t rows_in_block() const { return rows_.num_rows() - next_row_; }
+  /// What is wrong with the record behind the rows of the block, if that is: only whoever
+  /// wants more rows needs to know. Invalid names file and line.
+  arrow::Status CheckPassed() const;
   struct LeftOut {
     int64_t count = 0;
     std::string first;  // what is wrong with the first of all
@@ -63,7 +65,7 @@ class CsvBlockReader {
 
   arrow::Status CheckUtf8() const;
   // The error of a text that ends inside quotes.
-  arrow::Status OpenQuote(const TextBlocks::Block& block) const;
+  arrow::Status OpenQuote() const;
   arrow::Status Misfit(size_t field, int64_t row);
   // "'path', line 7"
   std::string Place(const char* at) const;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which lines of a CSV file are read: bad ones, blank ones, headers, skipped ones."""
 
+import gzip
 import tempfile
 import warnings
 from pathlib import Path
@@ -92,6 +93,82 @@ def test_lines_are_those_that_pandas_reads(
         path = Path(directory, "a.csv")
         path.write_bytes(text.encode())
         check(path, options, block_size)
+
+
+@settings(max_examples=150)
+@given(
+    lines=st.lists(st.sampled_from([*LINES, '5,"open', '"']), max_size=9),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    header=st.sampled_from(["infer", None]),
+    usecols=st.sampled_from([None, None, [0]]),
+    on_bad_lines=st.sampled_from(["error", "skip"]),
+    nrows=st.integers(1, 7),
+    form=st.sampled_from(["csv", "csv.gz"]),
+)
+def test_only_the_rows_wanted_matter(
+    lines, line_end, header, usecols, on_bad_lines, nrows, form
+):
+    options = {
+        "header": header,
+        "usecols": usecols,
+        "on_bad_lines": on_bad_lines,
+        "nrows": nrows,
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, f"a.{form}")
+        text = line_end.join(lines).encode()
+        path.write_bytes(gzip.compress(text) if form == "csv.gz" else text)
+        check(path, options)
+
+
+WRONG = {
+    "too long": "3,4,5\n6,7\n",
+    "open quote": '3,"4\n6,7\n',
+    "escaped end": "3,4\\",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("rows", [1, 40_000])
+def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong, rows):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "1,2\n" * rows + WRONG[wrong])
+    options = {"escapechar": "\\"} if wrong == "escaped end" else {}
+    for nrows in (0, 1, rows):
+        expected = pd.read_csv(path, nrows=nrows, **options)
+        assert_same(xs.read_csv(path, nrows=nrows, **options).to_pandas(), expected)
+    with pytest.raises(pd.errors.ParserError):
+        pd.read_csv(path, nrows=rows + 1, **options)
+    with pytest.raises(ValueError, match=r"Expected .*a\.csv'"):
+        xs.read_csv(path, nrows=rows + 1, **options).to_pandas()
+
+
+def test_the_first_rows_of_several_files(tmp_path):
+    texts = ["a,b\n1,2\n", "a,b\n", "a,b\n3,4\n5,6\nx,y\n1,2,3\n", "a,b\n1,2\n1,2,3\n"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.csv").write_text(text)
+    for nrows in (0, 1, 2, 3):
+        expected = pd.DataFrame({"a": [1, 3, 5], "b": [2, 4, 6]}).head(nrows)
+        if nrows == 0:
+            expected = expected.astype(object)
+        assert_same(xs.read_csv(tmp_path, nrows=nrows).to_pandas(), expected)
+    with_text = xs.read_csv(tmp_path, nrows=4).to_pandas()
+    assert with_text["a"].tolist() == ["1", "3", "5", "x"]
+    with pytest.raises(ValueError, match=r"Expected 2 fields in '.*2\.csv', line 5"):
+        xs.read_csv(tmp_path, nrows=5).to_pandas()
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz"])
+def test_many_first_rows_of_a_large_file(tmp_path, form):
+    path = tmp_path / f"a.{form}"
+    count = 1_000_000
+    text = "n\n" + "7\n" * (count + 10) + "x\n1,2\n"
+    path.write_bytes(gzip.compress(text.encode(), 1) if form == "csv.gz" else text.encode())
+    shards = xs.read_csv(path, nrows=count, num_partitions=5)
+    assert (shards.num_partitions() > 1) == (form == "csv")
+    actual = shards.to_pandas()
+    assert actual["n"].dtype == "int64"
+    assert len(actual) == count
 
 
 @pytest.mark.parametrize(
