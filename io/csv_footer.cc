@@ -23,8 +23,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
                                              const arrow::StopToken& stop,
                                              arrow::MemoryPool* pool) {
   options.skip_blank_lines = false;  // these count, too, as do those left out by number
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
-                                                    split.begin, split.end, pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
   TextBlocks blocks(std::move(input), TextBlockBytes(split.path, std::nullopt), pool,
                     kMaxCsvBlockBytes);
   CsvRows rows(options);
@@ -108,8 +107,7 @@ arrow::Status DropFooters(const CsvOptions& options, const arrow::StopToken& sto
 arrow::Result<TextInput> OpenCsvText(const Split& split, const CsvOptions& options,
                                      const OptionMap& scan_options,
                                      arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
-                                                    split.begin, split.end, pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
   ARROW_ASSIGN_OR_RAISE(const auto end, GetInt(scan_options, TextEndKey(split.path)));
   if (end.has_value()) input.max_text = *end - split.begin;
   return input;

@@ -26,7 +26,8 @@ inline constexpr char kCsvKindsFormat[] = "csv_kinds";
 
 OpenNode MakeCsvKindsScan();
 
-/// The types that all values of a scan give (a FindTypes), as far as they are wanted. Looks only at the columns whose types more values can change.
+/// The types that all values of a scan give (a FindTypes), as far as they are wanted.
+/// Looks only at the columns whose types more values can change.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
 

@@ -39,28 +39,63 @@ def test_damaged_gzip(tmp_path, lines):
         xs.read_csv(path).to_pandas()
 
 
-@pytest.mark.parametrize("num_partitions", [1, 7])
-def test_file_that_shrinks_before_it_is_read(tmp_path, lines, num_partitions):
-    path = tmp_path / "shrunk.csv"
-    path.write_text(lines)
-    shards = xs.read_csv(path, num_partitions=num_partitions)
-    for size in (len(lines) - 1, len(lines) // 2, 0):
-        os.truncate(path, size)
-        # Also where a record ends at the new end, so that nothing else is wrong.
-        with pytest.raises(OSError, match=r"shrunk\.csv.*become shorter"):
+def append(path):
+    with path.open("ab") as file:
+        file.write(path.read_bytes()[:10])
+
+
+def replace(path):
+    """Put a file of the same size in its place, with records elsewhere."""
+    content = path.read_bytes()
+    other = path.with_name("other")
+    other.write_bytes(content[::-1])
+    os.utime(other, ns=(0, path.stat().st_mtime_ns + 1))
+    other.rename(path)
+
+
+CHANGES = {
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "cut at a record": lambda path: os.truncate(path, path.stat().st_size - 1),
+    "emptied": lambda path: os.truncate(path, 0),
+    "grown": append,
+    "replaced": replace,
+    "touched": lambda path: os.utime(path, ns=(0, 0)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "json", "array.json"])
+def test_file_that_changes_before_it_is_read(tmp_path, change, form):
+    path = tmp_path / f"a.{form}"
+    frame = pd.DataFrame({"a": range(2_000), "b": "x"})
+    if form.startswith("csv"):
+        frame.to_csv(path, index=False)
+        read = xs.read_csv
+    else:
+        frame.to_json(path, orient="records", lines=form == "json")
+        read = xs.read_json
+    for cut in ({}, {"block_size": 4_000}):
+        before = path.read_bytes()
+        shards = read(path, **cut)
+        assert_same(shards.to_pandas(), frame)
+        assert_same(shards.to_pandas(), frame)
+        CHANGES[change](path)
+        with pytest.raises(OSError, match=rf"'.*a\.{form}'.*changed since.*again"):
             shards.to_pandas()
+        path.write_bytes(before)
+        assert_same(read(path, **cut).to_pandas(), frame)
     path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"shrunk\.csv"):
+    with pytest.raises(FileNotFoundError, match=rf"a\.{form}"):
         shards.to_pandas()
 
 
-def test_file_that_grows_is_read_to_where_it_ended(tmp_path, lines):
-    path = tmp_path / "grown.csv"
-    path.write_text(lines)
-    shards = xs.read_csv(path)
-    with path.open("a") as file:
-        file.write("not a number\n")
-    assert len(shards.to_pandas()) == ROWS
+def test_workers_notice_that_a_file_changed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n2\n")
+    shards = xs.read_csv(path).transform_shard(lambda frame: frame)
+    path.write_text("a\n1\n23\n")
+    with pytest.raises(OSError, match=r"a\.csv'.*It had 6 bytes, and now has 7"):
+        shards.to_pandas()
 
 
 def test_unreadable_file_in_a_folder(tmp_path):
