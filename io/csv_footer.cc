@@ -10,6 +10,7 @@
 #include "io/csv_dialect.h"
 #include "io/csv_rows.h"
 #include "io/file_system.h"
+#include "io/text_fault.h"
 
 namespace xshards::io {
 namespace {
@@ -36,7 +37,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
     const auto text = block.text();
     rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
     if (is_last && rows.in_quotes()) {
-      return arrow::Status::Invalid("Expected all quotes to be closed before the end");
+      return Malformed("Expected all quotes to be closed before the end");
     }
     int64_t passed = 0;  // of the text
     const auto pass = [&](int64_t end) {
