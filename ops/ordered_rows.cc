@@ -19,11 +19,14 @@ namespace {
 
 // Rows that are sorted at once: what they are sorted to is in cache.
 constexpr size_t kRowsInChunk = size_t{1} << 16;
-// Of a part, so that its values are in cache; and not more parts than can be written to
-// at the same time.
-constexpr size_t kPlacesInPart = size_t{1} << 16;
-constexpr int kMaxPartBits = 8;
-constexpr size_t kMaxParts = size_t{1} << kMaxPartBits;
+// Of a part, so that its values are in cache.
+constexpr size_t kPlacesInPart = size_t{1} << 18;
+// Few parts or many, none between: with 64, a part's counter is read again just when
+// processors can't tell whether its last change is still on its way, and sorting takes
+// 1.5 times as long as with 16 or 256 (benchmarks/README.md).
+constexpr int kFewPartBits = 4;
+constexpr int kManyPartBits = 8;
+constexpr size_t kMaxParts = size_t{1} << kManyPartBits;
 // So many that parts do not share a word of bits.
 constexpr int kMinShift = 6;
 // More of them would rather waste memory than save time.
@@ -141,8 +144,8 @@ bool OrderedRows::ChooseParts() {
   }
   least_ = static_cast<uint64_t>(whole.least);
   num_places_ = whole.width() + 1;
-  const int bits = std::min(
-      static_cast<int>(std::bit_width((num_places_ - 1) / kPlacesInPart)), kMaxPartBits);
+  const bool are_few = num_places_ <= kPlacesInPart << kFewPartBits;
+  const int bits = are_few ? kFewPartBits : kManyPartBits;
   shift_ = std::max(kMinShift, static_cast<int>(std::bit_width(num_places_ - 1)) - bits);
   num_parts_ = ((num_places_ - 1) >> shift_) + 1;
   return true;
