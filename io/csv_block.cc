@@ -199,9 +199,15 @@ std::string CsvBlockReader::Place(const char* at) const {
 arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
   const auto& name = schema_->field(static_cast<int>(field))->name();
   const bool asked = options_.dtype.contains(name);
-  if (source_.guessed && !asked) return xshards::Misfit(source_.path, name);
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
+  if (source_.guessed && !asked) {
+    // To find the number of the line costs time.
+    return xshards::Misfit("'" + std::string(text.substr(0, kShown)) + "' at byte " +
+                               std::to_string(position_ + (text.data() - rows_.text())) +
+                               " of '" + source_.path + "'",
+                           name);
+  }
   std::string scratch;
   const CsvValues& values = values_.Of(name);
   const auto value = values.IsEscaped(text) ? values.Unescape(text, &scratch) : text;

@@ -163,8 +163,13 @@ arrow::Status JsonRecords::ExplainMisfit(const JsonInput::Block& block,
   const auto& name = is_new ? state_.scratch : format_.wanted->field(key - 1)->name();
   const auto& settled = format_.settled;
   const bool is_asked = std::find(settled.begin(), settled.end(), name) != settled.end();
-  if (format_.guessed && !is_asked) return xshards::Misfit(format_.path, name);
   const char* const record = state_.record_begin;
+  if (format_.guessed && !is_asked) {
+    return xshards::Misfit("in the record at byte " +
+                               std::to_string(block.position + (record - block.text)) +
+                               " of '" + format_.path + "'",
+                           name);
+  }
   JsonFault ignored;
   const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);
   const auto type =
