@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "io/file_system.h"
+#include "io/json_quotes.h"
 #include "io/readers.h"
 #include "io/text_input.h"
 
@@ -17,9 +18,8 @@ class FirstObject {
   /// Returns whether more text matters.
   bool Feed(std::string_view text) {
     for (const char c : text) {
-      if (in_string_) {
-        FollowString(c);
-      } else if (c != ' ' && c != '\t' && c != '\n' && c != '\r' && !Follow(c)) {
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+      if (quotes_.Contain(c) ? !TakesString() : !Follow(c)) {
         place_ = Place::kElsewhere;
         return false;
       }
@@ -33,15 +33,8 @@ class FirstObject {
  private:
   enum class Place : uint8_t { kBefore, kInside, kBehind, kElsewhere };
 
-  void FollowString(char c) {
-    if (is_escaped_) {
-      is_escaped_ = false;
-    } else if (c == '\\') {
-      is_escaped_ = true;
-    } else if (c == '"') {
-      in_string_ = false;
-    }
-  }
+  // Whether a string may stand here: as a key of the object, or inside a value.
+  bool TakesString() const { return place_ == Place::kInside && !is_value_next_; }
 
   // A character that is no blank; returns whether the text can still be such an object.
   bool Follow(char c) {
@@ -54,7 +47,6 @@ class FirstObject {
     const bool opens = c == '{' || c == '[';
     if (is_value_next_ && !opens) return false;
     is_value_next_ = c == ':' && depth_ == 1;
-    in_string_ = c == '"';
     if (opens) ++depth_;
     if (c == '}' || c == ']') --depth_;
     if (depth_ == 0) place_ = Place::kBehind;
@@ -64,8 +56,7 @@ class FirstObject {
   Place place_ = Place::kBefore;
   int64_t depth_ = 0;
   bool is_value_next_ = false;  // of the object itself
-  bool in_string_ = false;
-  bool is_escaped_ = false;
+  JsonQuotes quotes_;
 };
 
 arrow::Result<bool> FileHoldsColumns(const std::string& path, int64_t size,

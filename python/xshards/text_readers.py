@@ -201,6 +201,14 @@ def read_csv(
         If there is no such file.
     TypeError
         For an option that does not exist.
+    pandas.errors.EmptyDataError
+        If a file has no columns.
+    pandas.errors.ParserError
+        When rows are read: if a line has too many fields, or a quote is not closed.
+    UnicodeDecodeError
+        When rows are read: if a text is not UTF-8, or of the encoding asked for.
+    OSError
+        When rows are read: if a file was changed since `read_csv`.
 
     Examples
     --------

@@ -395,7 +395,7 @@ TEST_F(CsvReader, MindsNothingBehindShortRowsOfManyColumns) {
   constexpr int kRows = 100;
   std::string text = "c0";
   for (int i = 1; i < kColumns; ++i) text += ",c" + std::to_string(i);
-  text += "\n";
+  text += '\n';
   for (int i = 0; i < kRows; ++i) text += "7\n";
   text += "\"8\n";
   const CsvOptions options{.dtype = {{"c0", "int64"}}, .nrows = kRows};

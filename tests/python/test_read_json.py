@@ -321,6 +321,30 @@ def test_unknown_choices_are_named(tmp_path):
         xs.read_json(tmp_path, orient="split", lines=True)
 
 
+@pytest.mark.parametrize("wrong", ['{"a": ', '{"a": 1} x', "[1]"])
+def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong):
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1}\n{"a": 2}\n' + wrong + "\n")
+    for nrows in (1, 2):
+        expected = pd.read_json(path, lines=True, nrows=nrows)
+        assert_same(xs.read_json(path, nrows=nrows).to_pandas(), expected)
+    with pytest.raises(ValueError, match="line 3"):
+        xs.read_json(path, nrows=3).to_pandas()
+
+
+@pytest.mark.parametrize("content", [b'{"a": "x\xff"}\n', b'[{"a": "x\xff"}]'])
+def test_bytes_that_are_not_utf8(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    lines = content.startswith(b"{")
+    with pytest.raises(UnicodeDecodeError):
+        pd.read_json(path, lines=lines)
+    with pytest.raises(UnicodeDecodeError, match=r"a\.json.*Expected UTF-8") as caught:
+        xs.read_json(path).to_pandas()
+    assert isinstance(caught.value, xs.XShardsError)
+    assert caught.value.object[caught.value.start] == 0xFF
+
+
 def test_bad_lines(tmp_path):
     path = tmp_path / "a.json"
     path.write_bytes(b'{"a": 1}\n{"a": \n\n{"a": "\xff"}\n[1]\n{"a": 2}\n')
