@@ -187,6 +187,7 @@ def test_many_first_rows_of_a_large_file(tmp_path, form):
         ("a\n1\n2\n3\n", {"skiprows": range(1, 3)}),
         ("a\n1\n2\n3\n", {"skiprows": [-1, 2, 99]}),
         ("a\n1\n2\n3\n", {"skiprows": [1, 2**63 - 1]}),
+        ("x\ny\na\n1\n2\n", {"skiprows": [1, 0, -(2**63), 1, 2**63 - 1, 0]}),
         ("a\n1\n2\n3\n", {"skiprows": lambda line: line == 2}),
         ("x\r\n\r\na\r\n1\r\n\r\n2\r\n", {"skiprows": lambda line: line % 2 == 0}),
         ('a\n"1\n2"\n3\n"4', {"skiprows": lambda line: line in (1, 3)}),
