@@ -13,7 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "ops/scratch_vector.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 
