@@ -13,6 +13,10 @@ __all__ = ["XShardsEmptyDataError", "XShardsParserError"]
 class XShardsParserError(XShardsValueError, pd.errors.ParserError):
     """Lines of a CSV file are no records."""
 
+    __module__ = "xshards.errors"
+
 
 class XShardsEmptyDataError(XShardsValueError, pd.errors.EmptyDataError):
     """A CSV file has no columns."""
+
+    __module__ = "xshards.errors"
