@@ -38,8 +38,6 @@ constexpr char kDtypeMark[] = "pandas.dtype";
 // many as keep all cores at work until the end.
 constexpr int64_t kMinSegmentBytes = 1LL << 20;
 constexpr int64_t kSegmentsPerCore = 4;
-// Files of which fewer rows are wanted are not cut: that would read them through.
-constexpr int64_t kManyRows = 1000000;
 
 std::vector<std::string> Missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
@@ -84,10 +82,8 @@ class CsvPlanner {
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
-    const bool is_short = options_.nrows.value_or(kManyRows) < kManyRows;
     const CsvCutting cutting{
-        .target_bytes = is_short ? std::max<int64_t>(total, 1)
-                                 : options_.split.TargetBytes(total, cores),
+        .target_bytes = options_.split.TargetBytes(total, cores, options_.nrows),
         .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores)),
         .stop = stop_};
     std::vector<CsvText> texts;

@@ -463,7 +463,7 @@ TEST_F(JsonReader, MindsNothingBehindTheRowsWanted) {
   for (const char* const wrong : {"{\"a\": \n", "{\"a\": \"\xff\"}\n", "[1]\n"}) {
     const std::string text = rows + wrong + "{\"a\": 3}\n";
     for (const int nrows : {0, 1, 2}) {
-      const auto table = Read(text, {.nrows = nrows});
+      const auto table = Read(text, {.nrows = nrows, .split = {.block_size = 9}});
       ASSERT_NE(table, nullptr) << wrong;
       EXPECT_EQ(table->num_rows(), nrows) << wrong;
     }
