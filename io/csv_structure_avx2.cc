@@ -9,7 +9,7 @@
 namespace xshards::io {
 namespace {
 
-class Avx2Bytes : public PlacesOneByOne {
+class Avx2Bytes {
  public:
   explicit Avx2Bytes(const uint8_t* text)
       : low_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text))),
@@ -20,6 +20,19 @@ class Avx2Bytes : public PlacesOneByOne {
     return Mask(_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted));
   }
   uint64_t HighBits() const { return Mask(low_, high_); }
+
+  static uint32_t* WritePlaces(uint64_t bits, uint32_t base, uint32_t* out) {
+    const int count = __builtin_popcountll(bits);
+    int written = 0;
+    // Four at least, so that only many need a guess of how many.
+    do {
+      for (int i = 0; i < 4; ++i) {
+        out[written++] = base + static_cast<uint32_t>(_tzcnt_u64(bits));
+        bits &= bits - 1;
+      }
+    } while (written < count);
+    return out + count;
+  }
 
  private:
   static uint64_t Mask(__m256i low, __m256i high) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef __x86_64__
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's, of its own headers
+#endif
 #include <immintrin.h>
 
 #include "io/csv_structure_internal.h"

@@ -9,7 +9,7 @@ constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHigh = 0x8080808080808080;
 
 /// Eight words of eight bytes.
-class WordBytes : public PlacesOneByOne {
+class WordBytes {
  public:
   explicit WordBytes(const uint8_t* text) { __builtin_memcpy(words_, text, 64); }
 
@@ -27,6 +27,13 @@ class WordBytes : public PlacesOneByOne {
     uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) bits |= Gather(words_[i] & kHigh) << (8 * i);
     return bits;
+  }
+
+  static uint32_t* WritePlaces(uint64_t bits, uint32_t base, uint32_t* out) {
+    for (; bits != 0; bits &= bits - 1) {
+      *out++ = base + static_cast<uint32_t>(__builtin_ctzll(bits));
+    }
+    return out;
   }
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scan of csv_structure.h over 64 bytes at a time. Compiled once for each processor
 // family, so everything here has internal linkage and nothing of the standard library is
-// used. A target gives `Bytes`: 64 bytes that can be compared with one, as a bit mask,
-// and how bits become places.
+// used. A target gives `Bytes`: 64 bytes that can be compared with one, as a bit mask.
+// WritePlaces() writes where the bits of a mask are, counted from `base`, may write up to
+// 64 entries in all, and gives the end of those that count.
 #pragma once
 
 #ifdef __PCLMUL__
@@ -74,33 +75,6 @@ struct QuoteState : CsvQuoteState {
     after_break = (breaks >> 63) != 0;
     after_closing = (quotes & ~inside) >> 63 != 0;
     return inside;
-  }
-};
-
-/// How targets without an instruction for it turn bits into places.
-struct PlacesOneByOne {
-  /// Write where the bits of a mask are, counted from `base`, and return the end of what
-  /// is written. Four at least are written, so that only many need a guess of how many.
-  static uint32_t* WritePlaces(uint64_t bits, uint32_t base, uint32_t* out) {
-    const int count = __builtin_popcountll(bits);
-    int written = 0;
-    do {
-      for (int i = 0; i < 4; ++i) {
-        out[written++] = base + LowestBit(bits);
-        bits &= bits - 1;
-      }
-    } while (written < count);
-    return out + count;
-  }
-
- private:
-  // Of no bit: anything.
-  static uint32_t LowestBit(uint64_t bits) {
-#ifdef __BMI__
-    return static_cast<uint32_t>(_tzcnt_u64(bits));
-#else
-    return bits == 0 ? 0 : static_cast<uint32_t>(__builtin_ctzll(bits));
-#endif
   }
 };
 
