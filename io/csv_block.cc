@@ -5,25 +5,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include <arrow/util/utf8.h>
-
 #include "io/csv_dialect.h"
 #include "io/csv_odd_structure.h"
 #include "io/csv_times.h"
 #include "io/json_mark.h"
 #include "io/quoted_names.h"
 #include "io/record_boundaries.h"
+#include "io/text_encoding.h"
+#include "io/text_fault.h"
 #include "xshards/guessed_types.h"
 
 namespace xshards::io {
-namespace {
-
-bool IsUtf8(std::string_view text) {
-  return arrow::util::ValidateUTF8(reinterpret_cast<const uint8_t*>(text.data()),
-                                   static_cast<int64_t>(text.size()));
-}
-
-}  // namespace
 
 CsvBlockReader::CsvBlockReader(const CsvOptions& options, CsvSource source,
                                std::shared_ptr<arrow::Schema> schema,
@@ -40,7 +32,6 @@ CsvBlockReader::CsvBlockReader(const CsvOptions& options, CsvSource source,
 arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
     const CsvOptions& options, CsvSource source, std::shared_ptr<arrow::Schema> schema,
     arrow::MemoryPool* pool) {
-  arrow::util::InitializeUTF8();
   std::unique_ptr<CsvBlockReader> reader(
       new CsvBlockReader(options, std::move(source), std::move(schema), pool));
   const auto& file_columns = reader->source_.columns;
@@ -86,16 +77,18 @@ arrow::Result<int64_t> CsvBlockReader::SetBlock(const TextBlocks::Block& block,
   next_left_out_ = 0;
   const auto num_columns = static_cast<int64_t>(source_.columns.size());
   rows_.Find(block.mutable_text(), block.buffer->size(), block.is_last, num_columns);
-  if (const auto& row = rows_.too_long(); row.has_value()) {
-    return arrow::Status::Invalid(TooLong(*row));
-  }
-  if (block.is_last && rows_.in_quotes()) return OpenQuote(block);
-  if (rows_.ends_escaped()) {
-    return arrow::Status::Invalid(
-        "Expected a character behind the escapechar at the end of '", source_.path, "'");
-  }
-  if (!rows_.is_ascii()) ARROW_RETURN_NOT_OK(CheckUtf8());
+  num_readable_ = rows_.is_ascii() ? rows_.num_rows() : CountUtf8Rows();
   return std::min(rows_.consumed(), block.buffer->size());
+}
+
+arrow::Status CsvBlockReader::CheckPassed() const {
+  if (num_readable_ < rows_.num_rows()) return NotUtf8(num_readable_);
+  if (const auto& row = rows_.too_long(); row.has_value()) {
+    return Malformed(TooLong(*row));
+  }
+  // Where there are rows, more may follow before the quote.
+  if (block_.is_last && rows_.in_quotes() && rows_.num_rows() == 0) return OpenQuote();
+  return arrow::Status::OK();
 }
 
 CsvBlockReader::LeftOut CsvBlockReader::TakeLeftOut(bool is_passed) {
@@ -116,33 +109,43 @@ std::string CsvBlockReader::TooLong(const CsvRows::LongRow& row) const {
          Place(row.begin) + ", saw " + std::to_string(row.num_fields);
 }
 
-arrow::Status CsvBlockReader::OpenQuote(const TextBlocks::Block& block) const {
+arrow::Status CsvBlockReader::OpenQuote() const {
   const auto begin = static_cast<size_t>(rows_.consumed());
   std::string place = "'" + source_.path + "'";
   if (!IsOdd(options_)) {
     RecordBoundaries boundaries(options_.sep, *options_.quotechar, 0, {});
-    boundaries.Trace(block.text().substr(begin));
+    boundaries.Trace(block_.text().substr(begin));
     place = Place(rows_.text() + begin + boundaries.opened_at());
   }
-  return arrow::Status::Invalid(
-      "Expected the quote opened in ", place,
-      " to be closed before the end of the file; where quotes are ordinary characters, "
-      "pass quoting=csv.QUOTE_NONE");
+  return Malformed("Expected the quote opened in " + place +
+                   " to be closed before the end of the file; where quotes are ordinary "
+                   "characters, pass quoting=csv.QUOTE_NONE");
 }
 
-arrow::Status CsvBlockReader::CheckUtf8() const {
-  if (IsUtf8({rows_.text(), static_cast<size_t>(rows_.consumed())})) {
-    return arrow::Status::OK();
+std::optional<size_t> CsvBlockReader::FindNotUtf8(int64_t row) const {
+  for (size_t i = 0; i < column_indices_.size(); ++i) {
+    const auto field = rows_.Field(row, column_indices_[i]);
+    if (!field.empty() && !IsUtf8(field)) return i;
   }
-  for (int64_t row = 0; row < rows_.num_rows(); ++row) {
-    for (size_t column = 0; column < source_.columns.size(); ++column) {
-      const auto field = rows_.Field(row, static_cast<int64_t>(column));
-      if (field.empty() || IsUtf8(field)) continue;
-      return arrow::Status::Invalid("Expected UTF-8 text in ", Place(field.data()),
-                                    ", column '", source_.columns[column], "'");
-    }
+  return std::nullopt;
+}
+
+int64_t CsvBlockReader::CountUtf8Rows() const {
+  const int64_t num_rows = rows_.num_rows();
+  if (IsUtf8({rows_.text(), static_cast<size_t>(rows_.consumed())})) return num_rows;
+  for (int64_t row = 0; row < num_rows; ++row) {
+    if (FindNotUtf8(row).has_value()) return row;
   }
-  return arrow::Status::Invalid("Expected UTF-8 text in '", source_.path, "'");
+  return num_rows;
+}
+
+arrow::Status CsvBlockReader::NotUtf8(int64_t row) const {
+  constexpr size_t kKept = 1 << 20;
+  const size_t column = FindNotUtf8(row).value_or(0);
+  const auto field = rows_.Field(row, column_indices_[column]);
+  return Undecodable("Expected UTF-8 text in " + Place(field.data()) + ", column '" +
+                         schema_->field(static_cast<int>(column))->name() + "'",
+                     "utf-8", std::string(field.substr(0, kKept)));
 }
 
 arrow::Status CsvBlockReader::Start(int64_t capacity) {
@@ -153,6 +156,11 @@ arrow::Status CsvBlockReader::Start(int64_t capacity) {
 
 arrow::Status CsvBlockReader::Append(int64_t num_rows) {
   const int64_t end = next_row_ + num_rows;
+  const bool has_end = rows_.consumed() >= block_.buffer->size();
+  if (end == rows_.num_rows() && has_end && rows_.ends_escaped()) {
+    return Malformed("Expected a character behind the escapechar at the end of '" +
+                     source_.path + "'");
+  }
   for (size_t i = 0; i < columns_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(const int64_t done,
                           columns_[i]->Append(rows_, column_indices_[i], next_row_, end));
@@ -191,9 +199,15 @@ std::string CsvBlockReader::Place(const char* at) const {
 arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
   const auto& name = schema_->field(static_cast<int>(field))->name();
   const bool asked = options_.dtype.contains(name);
-  if (source_.guessed && !asked) return xshards::Misfit(source_.path, name);
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
+  if (source_.guessed && !asked) {
+    // To find the number of the line costs time.
+    return xshards::Misfit("'" + std::string(text.substr(0, kShown)) + "' at byte " +
+                               std::to_string(position_ + (text.data() - rows_.text())) +
+                               " of '" + source_.path + "'",
+                           name);
+  }
   std::string scratch;
   const CsvValues& values = values_.Of(name);
   const auto value = values.IsEscaped(text) ? values.Unescape(text, &scratch) : text;

@@ -37,10 +37,12 @@ class CsvBlockReader {
       arrow::MemoryPool* pool);
 
   /// Take the next block, which begins at `position` of the text; says how much of it is
-  /// whole records. All of the last one's must have been read. Invalid names file, line
-  /// and what is wrong with a record.
+  /// whole records. All of the last one's must have been read, and checked.
   arrow::Result<int64_t> SetBlock(const TextBlocks::Block& block, int64_t position);
-  int64_t rows_in_block() const { return rows_.num_rows() - next_row_; }
+  int64_t rows_in_block() const { return num_readable_ - next_row_; }
+  /// What is wrong with the record behind the rows of the block, if that is: only whoever
+  /// wants more rows needs to know. Invalid names file and line.
+  arrow::Status CheckPassed() const;
   struct LeftOut {
     int64_t count = 0;
     std::string first;  // what is wrong with the first of all
@@ -61,9 +63,14 @@ class CsvBlockReader {
   CsvBlockReader(const CsvOptions& options, CsvSource source,
                  std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool);
 
-  arrow::Status CheckUtf8() const;
+  // The first field of a row that is wanted and not UTF-8, if there is one.
+  std::optional<size_t> FindNotUtf8(int64_t row) const;
+  // How many rows of the block come before the first with such a field.
+  int64_t CountUtf8Rows() const;
+  // The error of that row.
+  arrow::Status NotUtf8(int64_t row) const;
   // The error of a text that ends inside quotes.
-  arrow::Status OpenQuote(const TextBlocks::Block& block) const;
+  arrow::Status OpenQuote() const;
   arrow::Status Misfit(size_t field, int64_t row);
   // "'path', line 7"
   std::string Place(const char* at) const;
@@ -78,8 +85,9 @@ class CsvBlockReader {
   std::vector<int64_t> column_indices_;  // for each field of schema_, where in the file
   std::vector<std::unique_ptr<CsvColumn>> columns_;
   CsvRows rows_;
-  TextBlocks::Block block_;  // what rows_ refers to
-  int64_t position_ = 0;     // of the block
+  TextBlocks::Block block_;   // what rows_ refers to
+  int64_t position_ = 0;      // of the block
+  int64_t num_readable_ = 0;  // rows, before the first that cannot be read
   int64_t next_row_ = 0;
   size_t next_left_out_ = 0;  // of the block's
   bool has_left_out_ = false;

@@ -14,6 +14,7 @@
 
 #include "io/csv_dialect.h"
 #include "io/csv_odd_structure.h"
+#include "io/file_changes.h"
 #include "io/file_system.h"
 #include "io/option_map.h"
 #include "io/record_boundaries.h"
@@ -258,10 +259,12 @@ std::vector<Split> Whole(const CsvText& text, const CsvOptions& options) {
     return CutAt(text.file, text.data_begin, {});
   }
   // Positions count text, whose length is not known; the size is that of the file.
-  return {{.path = text.file.path,
-           .begin = text.data_begin,
-           .end = text.file.size,
-           .num_bytes = text.file.size}};
+  Split whole{.path = text.file.path,
+              .begin = text.data_begin,
+              .end = text.file.size,
+              .num_bytes = text.file.size};
+  NoteFileState(text.file, &whole);
+  return {std::move(whole)};
 }
 
 arrow::Result<std::vector<int64_t>> LineStarts(const CsvText& text,

@@ -10,6 +10,7 @@
 #include "io/csv_dialect.h"
 #include "io/csv_rows.h"
 #include "io/file_system.h"
+#include "io/text_fault.h"
 
 namespace xshards::io {
 namespace {
@@ -23,8 +24,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
                                              const arrow::StopToken& stop,
                                              arrow::MemoryPool* pool) {
   options.skip_blank_lines = false;  // these count, too, as do those left out by number
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
-                                                    split.begin, split.end, pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
   TextBlocks blocks(std::move(input), TextBlockBytes(split.path, std::nullopt), pool,
                     kMaxCsvBlockBytes);
   CsvRows rows(options);
@@ -37,7 +37,7 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
     const auto text = block.text();
     rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
     if (is_last && rows.in_quotes()) {
-      return arrow::Status::Invalid("Expected all quotes to be closed before the end");
+      return Malformed("Expected all quotes to be closed before the end");
     }
     int64_t passed = 0;  // of the text
     const auto pass = [&](int64_t end) {
@@ -108,8 +108,7 @@ arrow::Status DropFooters(const CsvOptions& options, const arrow::StopToken& sto
 arrow::Result<TextInput> OpenCsvText(const Split& split, const CsvOptions& options,
                                      const OptionMap& scan_options,
                                      arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split.path, ToTextFormat(options),
-                                                    split.begin, split.end, pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
   ARROW_ASSIGN_OR_RAISE(const auto end, GetInt(scan_options, TextEndKey(split.path)));
   if (end.has_value()) input.max_text = *end - split.begin;
   return input;

@@ -12,6 +12,8 @@
 #include "io/csv_rows.h"
 #include "io/csv_values.h"
 #include "io/file_system.h"
+#include "io/text_encoding.h"
+#include "io/text_fault.h"
 #include "io/text_input.h"
 
 namespace xshards::io {
@@ -27,7 +29,8 @@ struct FirstRow {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t line = 0;
-  int64_t next_fields = 0;  // of the row that follows; 0: there is none
+  bool has_next = false;    // whether another row follows
+  int64_t next_fields = 0;  // of that row
 };
 
 FirstRow TakeRow(const CsvRows& rows, int64_t row, const CsvOptions& options) {
@@ -46,7 +49,8 @@ FirstRow TakeRow(const CsvRows& rows, int64_t row, const CsvOptions& options) {
   found.begin = line.begin;
   found.end = line.end + (has_line_feed ? 1 : 0);
   found.line = line.number;
-  if (row + 1 < rows.num_rows()) found.next_fields = rows.LineOf(row + 1).num_fields;
+  found.has_next = row + 1 < rows.num_rows();
+  if (found.has_next) found.next_fields = rows.LineOf(row + 1).num_fields;
   return found;
 }
 
@@ -73,6 +77,9 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
               block.is_last, /*num_columns=*/0);
     if (block.is_last || rows.num_rows() > wanted + 1) {
       FirstRow row = TakeRow(rows, wanted, options);
+      if (!row.is_there && rows.in_quotes()) {
+        return Malformed("Expected all quotes to be closed before the end");
+      }
       row.num_lines += num_passed;
       if (!row.is_there) row.begin = row.end = static_cast<int64_t>(text.size() - begin);
       for (int64_t* at : {&row.begin, &row.end}) {
@@ -90,6 +97,23 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
     blocks.Consume(static_cast<int64_t>(consumed));
     line = rows.line();
   }
+}
+
+// Names that no row has fields for are a mistake where rows have names already. Of some
+// columns, all rows would have to be looked at.
+arrow::Status CheckNames(const FirstRow& row, const CsvOptions& options,
+                         const std::string& path) {
+  const auto num_names = static_cast<int64_t>(options.names.size());
+  const int64_t num_fields =
+      std::max(static_cast<int64_t>(row.values.size()), row.next_fields);
+  const bool reads_rows = row.has_next && options.nrows != 0;
+  if (!options.has_header() || options.usecols.has_value() || !reads_rows ||
+      num_names <= num_fields) {
+    return arrow::Status::OK();
+  }
+  return Malformed("Too many columns specified: expected " + std::to_string(num_names) +
+                   " and found " + std::to_string(num_fields) + " in file '" + path +
+                   "'");
 }
 
 // How many columns come before the named ones, given the fields of the first row.
@@ -140,13 +164,22 @@ arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_siz
   if (!read.ok()) return WithPath(read.status(), "Could not read the header of", path);
   FirstRow row = read.MoveValueUnsafe();
   const auto empty = [&] {
-    return arrow::Status::Invalid("No columns to parse from file '", path, "'");
+    return NoColumns("No columns to parse from file '" + path + "'");
   };
   if (row.num_lines == 0 && options.names.empty()) return empty();
   if (row.num_lines > 0 && !row.is_there) {
-    return arrow::Status::Invalid("Passed header=", options.header_row, " but only ",
-                                  row.num_lines, " lines in file '", path, "'");
+    return Malformed("Passed header=" + std::to_string(options.header_row) +
+                     " but only " + std::to_string(row.num_lines) + " lines in file '" +
+                     path + "'");
   }
+  if (options.has_header()) {
+    const auto wrong = std::find_if_not(row.values.begin(), row.values.end(), IsUtf8);
+    if (wrong != row.values.end()) {
+      return Undecodable("Expected UTF-8 text in the column names of '" + path + "'",
+                         "utf-8", *wrong);
+    }
+  }
+  ARROW_RETURN_NOT_OK(CheckNames(row, options, path));
   CsvHeader header;
   header.data_begin = options.has_header() ? row.end : row.begin;
   header.first_line = options.has_header() ? row.line + 1 : row.line;

@@ -38,8 +38,6 @@ constexpr char kDtypeMark[] = "pandas.dtype";
 // many as keep all cores at work until the end.
 constexpr int64_t kMinSegmentBytes = 1LL << 20;
 constexpr int64_t kSegmentsPerCore = 4;
-// Files of which fewer rows are wanted are not cut: that would read them through.
-constexpr int64_t kManyRows = 1000000;
 
 std::vector<std::string> Missing(const std::vector<std::string>& wanted,
                                  const std::vector<std::string>& there) {
@@ -84,10 +82,8 @@ class CsvPlanner {
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
-    const bool is_short = options_.nrows.value_or(kManyRows) < kManyRows;
     const CsvCutting cutting{
-        .target_bytes = is_short ? std::max<int64_t>(total, 1)
-                                 : options_.split.TargetBytes(total, cores),
+        .target_bytes = options_.split.TargetBytes(total, cores, options_.nrows),
         .segment_bytes = std::max(kMinSegmentBytes, total / (kSegmentsPerCore * cores)),
         .stop = stop_};
     std::vector<CsvText> texts;
@@ -105,6 +101,11 @@ class CsvPlanner {
     ARROW_ASSIGN_OR_RAISE(scan_.splits, CutCsvFiles(texts, cutting, of_all, run_, pool_));
     ARROW_RETURN_NOT_OK(DropFooters(options_, stop_, pool_, &scan_));
     DropEmptySplits(&scan_.splits);
+    // Rows behind the first nrows are not read, so they have no say in the types, and
+    // nobody minds what is wrong with them. One split ends by itself.
+    if (options_.nrows.has_value() && scan_.splits.size() > 1) {
+      ARROW_RETURN_NOT_OK(KeepFirstCsvRows(*options_.nrows, stop_, pool_, &scan_));
+    }
     ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));
     std::erase_if(folders, [&](const auto& field) { return HasColumn(field->name()); });
     for (const auto& field : folders) folder_columns_.push_back(field->name());
@@ -161,7 +162,11 @@ class CsvPlanner {
       if (!options_.dtype.contains(name)) inferred.push_back(name);
     }
     std::vector<CsvKinds> kinds(inferred.size());
-    ARROW_RETURN_NOT_OK(Sample(inferred, &kinds));
+    if (!inferred.empty()) {
+      // The first rows of every split.
+      ARROW_ASSIGN_OR_RAISE(kinds,
+                            FindCsvKinds(scan_, inferred, ScanExtent::kSample, run_));
+    }
     ARROW_RETURN_NOT_OK(SettleProvisionalText(inferred, &kinds));
     scan_.guessed = !kinds.empty();
     scan_.found = std::make_shared<SchemaCell>();
@@ -192,23 +197,6 @@ class CsvPlanner {
           {{kIndexMark, "[" + std::to_string(level) + ", null]"}}));
     }
     scan_.schema = arrow::schema(std::move(fields));
-    return arrow::Status::OK();
-  }
-
-  // Add the kinds of values in the first rows of every split.
-  arrow::Status Sample(const std::vector<std::string>& columns,
-                       std::vector<CsvKinds>* kinds) {
-    if (!options_.nrows.has_value()) {
-      if (columns.empty()) return arrow::Status::OK();
-      return FindCsvKinds(scan_, columns, ScanExtent::kSample, run_).Value(kinds);
-    }
-    for (size_t i = 0; i < scan_.splits.size(); ++i) {
-      ARROW_ASSIGN_OR_RAISE(
-          const int64_t num_rows,
-          SampleCsvKinds(scan_, scan_.splits[i], columns, stop_, pool_, kinds));
-      // Rows behind the first nrows are not read, so they have no say in the types.
-      if (num_rows >= *options_.nrows) scan_.splits.resize(i + 1);
-    }
     return arrow::Status::OK();
   }
 

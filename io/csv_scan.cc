@@ -43,8 +43,9 @@ class CsvSplitStream final : public BatchStream {
     int64_t capacity = 0;  // of the batch, once it has begun
     while (rows_left_ > 0) {
       if (reader_->rows_in_block() == 0) {
+        ARROW_RETURN_NOT_OK(reader_->CheckPassed());
         TellLeftOut(/*is_passed=*/true);
-        if (at_end_) break;
+        if (rows_behind_ == 0) break;
         ARROW_RETURN_NOT_OK(NextBlock());
         continue;
       }
@@ -73,7 +74,8 @@ class CsvSplitStream final : public BatchStream {
     ARROW_ASSIGN_OR_RAISE(const int64_t consumed,
                           reader_->SetBlock(*block, begin_ + blocks_.position()));
     blocks_.Consume(consumed);
-    at_end_ = block->is_last && consumed == block->buffer->size();
+    // Not even an empty line is shorter than a byte.
+    if (block->is_last) rows_behind_ = block->buffer->size() - consumed;
     if (reader_->rows_in_block() > 0) {
       row_bytes_ = std::max<int64_t>(1, consumed / reader_->rows_in_block());
     }
@@ -91,14 +93,15 @@ class CsvSplitStream final : public BatchStream {
 
   // How many rows make a batch of the size wanted, or are left.
   int64_t BatchRows() const {
-    if (at_end_) return std::min(reader_->rows_in_block(), rows_left_);
+    const int64_t at_most = std::min(reader_->rows_in_block() + rows_behind_, rows_left_);
+    if (rows_behind_ == 0) return at_most;
     int64_t bytes = context_.batch_bytes;
     // Long texts are in pages of their own, which only large ones fill well.
     if (bytes >= kFullBatchBytes && row_bytes_ > kLongFieldBytes * num_columns_) {
       bytes *= 4;
     }
     const int64_t rows = std::max(bytes / row_bytes_, int64_t{1});
-    return std::min(PackedRows(rows), rows_left_);
+    return std::min(PackedRows(rows), at_most);
   }
 
   const std::string path_;
@@ -111,7 +114,7 @@ class CsvSplitStream final : public BatchStream {
   OperatorContext& context_;
   int64_t counted_ = 0;  // bytes already in the metrics
   int64_t row_bytes_ = 1;
-  bool at_end_ = false;
+  int64_t rows_behind_ = std::numeric_limits<int32_t>::max();  // the block, at most
 };
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
@@ -127,11 +130,12 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
   ARROW_ASSIGN_OR_RAISE(auto reader, CsvBlockReader::Make(options, std::move(source),
                                                           schema, context.pool));
   const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);
+  int64_t max_rows = scan.limit.value_or(std::numeric_limits<int64_t>::max());
+  if (split.num_rows >= 0) max_rows = std::min(max_rows, split.num_rows);
   return std::make_unique<CsvSplitStream>(
       split.path, split.begin, num_columns,
       TextBlocks(std::move(input), block_bytes, context.pool, kMaxCsvBlockBytes),
-      std::move(reader), scan.limit.value_or(std::numeric_limits<int64_t>::max()), schema,
-      context);
+      std::move(reader), max_rows, schema, context);
 }
 
 }  // namespace

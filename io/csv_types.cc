@@ -56,6 +56,7 @@ class KindsReader {
                        TextBlocks(std::move(input), block_bytes, pool, kMaxCsvBlockBytes),
                        static_cast<int64_t>(file_columns.size()), std::move(indices),
                        std::move(all_values), std::move(values), std::move(times));
+    if (split.num_rows >= 0) reader.max_rows_ = split.num_rows;
     if (line.has_value()) reader.rows_.NumberFrom(*line);
     return reader;
   }
@@ -184,14 +185,23 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
   return kinds;
 }
 
-arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
-                                      const std::vector<std::string>& columns,
-                                      const arrow::StopToken& stop,
-                                      arrow::MemoryPool* pool,
-                                      std::vector<CsvKinds>* kinds) {
-  ARROW_ASSIGN_OR_RAISE(
-      auto reader, KindsReader::Make(scan, split, columns, ScanExtent::kSample, pool));
-  return reader.Read(stop, kinds);
+arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
+                               arrow::MemoryPool* pool, ScanNode* scan) {
+  for (size_t i = 0; i < scan->splits.size(); ++i) {
+    Split& split = scan->splits[i];
+    split.num_rows = num_rows;
+    ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(*scan, split, /*columns=*/{},
+                                                         ScanExtent::kWhole, pool));
+    std::vector<CsvKinds> of_no_column;
+    ARROW_ASSIGN_OR_RAISE(const int64_t found, reader.Read(stop, &of_no_column));
+    if (found == num_rows) {
+      scan->splits.resize(i + 1);
+      return arrow::Status::OK();
+    }
+    num_rows -= found;
+    split.num_rows = -1;
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,

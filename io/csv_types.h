@@ -26,8 +26,8 @@ inline constexpr char kCsvKindsFormat[] = "csv_kinds";
 
 OpenNode MakeCsvKindsScan();
 
-/// The types that all values of a scan give (a FindTypes), or of each split's first
-/// `nrows`. Looks only at the columns whose types more values can change.
+/// The types that all values of a scan give (a FindTypes), as far as they are wanted.
+/// Looks only at the columns whose types more values can change.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
 
@@ -36,12 +36,10 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
                                                   ScanExtent extent, const RunPlan& run);
 
-/// Add the kinds of the first values of one split, on the calling thread; returns of how
-/// many rows these are.
-arrow::Result<int64_t> SampleCsvKinds(const ScanNode& scan, const Split& split,
-                                      const std::vector<std::string>& columns,
-                                      const arrow::StopToken& stop,
-                                      arrow::MemoryPool* pool,
-                                      std::vector<CsvKinds>* kinds);
+/// Leave out of a scan's splits what is behind its first rows, which are counted on the
+/// calling thread: the last split that stays gets the number of rows that are wanted of
+/// it.
+arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
+                               arrow::MemoryPool* pool, ScanNode* scan);
 
 }  // namespace xshards::io

@@ -23,6 +23,11 @@ arrow::Status NotFound(const char* expected, const std::string& path) {
       .WithDetail(arrow::internal::StatusDetailFromErrno(ENOENT));
 }
 
+int64_t ModifiedAt(const arrow::fs::FileInfo& info) {
+  return info.mtime() == arrow::fs::kNoTime ? -1
+                                            : info.mtime().time_since_epoch().count();
+}
+
 // The part of a listed path below the folder that was listed.
 std::string_view Below(std::string_view folder, std::string_view path) {
   if (path.starts_with(folder)) path.remove_prefix(folder.size());
@@ -83,7 +88,8 @@ arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
     ARROW_ASSIGN_OR_RAISE(auto path, PathBelow(base, location, info.path()));
     files.push_back({.path = std::move(path),
                      .size = info.size(),
-                     .below = std::string(Below(location.path, info.path()))});
+                     .below = std::string(Below(location.path, info.path())),
+                     .modified = ModifiedAt(info)});
   }
   std::sort(files.begin(), files.end(),
             [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
@@ -132,8 +138,9 @@ arrow::Result<std::vector<InputFile>> ListOne(const std::string& path) {
   if (!found.ok()) return WithPath(found.status(), "Could not look up", path);
   switch (found->type()) {
     case arrow::fs::FileType::File: {
-      return std::vector<InputFile>{
-          {.path = location.is_local ? location.path : path, .size = found->size()}};
+      return std::vector<InputFile>{{.path = location.is_local ? location.path : path,
+                                     .size = found->size(),
+                                     .modified = ModifiedAt(*found)}};
     }
     case arrow::fs::FileType::Directory: {
       ARROW_ASSIGN_OR_RAISE(

@@ -14,6 +14,7 @@ struct InputFile {
   std::string path;
   int64_t size = 0;
   std::string below = {};  // its path from the folder that was listed, if one was
+  int64_t modified = -1;   // in nanoseconds since 1970; -1: not known
 };
 
 /// The files that paths stand for. Each path is a file, a folder (all files below it

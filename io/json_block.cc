@@ -9,6 +9,7 @@
 #include <arrow/compute/cast.h>
 
 #include "io/json_record_text.h"
+#include "io/text_fault.h"
 #include "xshards/guessed_types.h"
 
 namespace xshards::io {
@@ -76,9 +77,10 @@ arrow::Result<int64_t> JsonRecords::Append(const JsonInput::Block& block) {
   }
   const char* const checked = block.is_last ? end : WholeCharactersEnd(begin, end);
   if (!IsUtf8(begin, checked)) {
-    return arrow::Status::Invalid("Could not read '", format_.path,
-                                  "': Expected UTF-8 in the block at byte ",
-                                  block.position);
+    return Undecodable("Could not read '" + format_.path +
+                           "': Expected UTF-8 in the block at byte " +
+                           std::to_string(block.position),
+                       "utf-8", std::string(begin, checked));
   }
   if (state_.record_begin == nullptr) {
     // There may be no more than a part of a byte order mark, or blanks.
@@ -132,7 +134,7 @@ arrow::Status JsonRecords::AppendLines(const JsonInput::Block& block) {
     if (IsUtf8(line, line_end)) {
       ARROW_RETURN_NOT_OK(AppendText(block, line, line_end).status());
     } else {
-      ARROW_RETURN_NOT_OK(LeaveOut(block, line, {.at = line, .expected = "UTF-8"}));
+      ARROW_RETURN_NOT_OK(LeaveOut(block, line, {.at = line, .expected = kUtf8}));
     }
     line = line_end;
   }
@@ -163,8 +165,13 @@ arrow::Status JsonRecords::ExplainMisfit(const JsonInput::Block& block,
   const auto& name = is_new ? state_.scratch : format_.wanted->field(key - 1)->name();
   const auto& settled = format_.settled;
   const bool is_asked = std::find(settled.begin(), settled.end(), name) != settled.end();
-  if (format_.guessed && !is_asked) return xshards::Misfit(format_.path, name);
   const char* const record = state_.record_begin;
+  if (format_.guessed && !is_asked) {
+    return xshards::Misfit("in the record at byte " +
+                               std::to_string(block.position + (record - block.text)) +
+                               " of '" + format_.path + "'",
+                           name);
+  }
   JsonFault ignored;
   const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);
   const auto type =

@@ -11,6 +11,7 @@
 #include <arrow/buffer.h>
 
 #include "io/file_system.h"
+#include "io/json_quotes.h"
 #include "io/option_map.h"
 #include "io/record_boundaries.h"
 #include "io/scan_stream.h"
@@ -32,17 +33,8 @@ class RecordFinder {
   void Feed(const char* text, int64_t size, int64_t position) {
     for (int64_t i = 0; i < size; ++i) {
       const char c = text[i];
-      if (in_string_) {
-        if (is_escaped_) {
-          is_escaped_ = false;
-        } else if (c == '\\') {
-          is_escaped_ = true;
-        } else if (c == '"') {
-          in_string_ = false;
-        }
-      } else if (c == '"') {
-        in_string_ = true;
-      } else if (c == '{' || c == '[') {
+      if (quotes_.Contain(c)) continue;
+      if (c == '{' || c == '[') {
         // The first record belongs to the bracket before it.
         if (depth_ == 1 && c == '{' && position + i >= next_ && has_record_) {
           starts_.push_back(position + i);
@@ -63,8 +55,7 @@ class RecordFinder {
   int64_t next_;
   int64_t depth_ = 0;
   bool has_record_ = false;
-  bool in_string_ = false;
-  bool is_escaped_ = false;
+  JsonQuotes quotes_;
   std::vector<int64_t> starts_;
 };
 

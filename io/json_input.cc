@@ -24,8 +24,7 @@ JsonInput::JsonInput(const Split& split, JsonLayout layout, TextBlocks blocks)
 
 arrow::Result<JsonInput> JsonInput::Open(const Split& split, JsonLayout layout,
                                          int64_t block_bytes, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input,
-                        TextInput::Open(split.path, {}, split.begin, split.end, pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, {}, pool));
   return JsonInput(split, layout, TextBlocks(std::move(input), block_bytes, pool));
 }
 

@@ -31,9 +31,9 @@ class JsonPlanner {
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
-    ARROW_ASSIGN_OR_RAISE(
-        scan_.splits,
-        CutJsonFiles(files, options_.split.TargetBytes(total, cores), options_, run_));
+    const int64_t target_bytes = options_.split.TargetBytes(total, cores, options_.nrows);
+    ARROW_ASSIGN_OR_RAISE(scan_.splits,
+                          CutJsonFiles(files, target_bytes, options_, run_));
     DropEmptySplits(&scan_.splits);
     ARROW_ASSIGN_OR_RAISE(scan_.schema, GuessSchema());
     ARROW_ASSIGN_OR_RAISE(const auto folders, HiveFields(files));

@@ -6,6 +6,7 @@
 
 #include <arrow/util/utf8.h>
 
+#include "io/text_fault.h"
 #include "io/text_input.h"
 
 namespace xshards::io {
@@ -78,11 +79,15 @@ arrow::Status NotJson(const std::string& path, const JsonInput::Block& block,
     found = ShortenJson(std::string_view(fault.at, size));
   }
   const char* const line_end = JsonLineEnd(record, end);
-  return arrow::Status::Invalid(
-      "Could not read ", JsonPlace(path, block.position + (record - block.text), pool),
-      ": Expected ", fault.expected, ", got ", found, " (character ",
-      fault.at - record + 1, "). The line: ",
-      ShortenJson(std::string_view(record, static_cast<size_t>(line_end - record))));
+  const std::string_view line(record, static_cast<size_t>(line_end - record));
+  const std::string message =
+      "Could not read " + JsonPlace(path, block.position + (record - block.text), pool) +
+      ": Expected " + fault.expected + ", got " + found + " (character " +
+      std::to_string(fault.at - record + 1) + "). The line: " + ShortenJson(line);
+  if (std::string_view(fault.expected) == kUtf8) {
+    return Undecodable(message, "utf-8", std::string(line));
+  }
+  return arrow::Status::Invalid(message);
 }
 
 }  // namespace xshards::io

@@ -18,6 +18,8 @@ namespace xshards::io {
 /// A fault shows at most so many bytes before the place where a text is cut.
 inline constexpr int64_t kLongestJsonToken = 16;
 
+/// What a fault expects where a text is not that.
+inline constexpr char kUtf8[] = "UTF-8";
 bool IsUtf8(const char* begin, const char* end);
 /// Where a text ends without a character that is cut in two.
 const char* WholeCharactersEnd(const char* begin, const char* end);

@@ -2,6 +2,7 @@
 #include "io/json_scan.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -20,24 +21,34 @@ class JsonSplitStream final : public BatchStream {
  public:
   JsonSplitStream(std::string path, int64_t least_bytes, JsonInput input,
                   std::unique_ptr<JsonRecords> records, int64_t batch_bytes,
-                  std::shared_ptr<arrow::Schema> schema, OperatorContext& context)
+                  int64_t max_rows, std::shared_ptr<arrow::Schema> schema,
+                  OperatorContext& context)
       : path_(std::move(path)),
         least_bytes_(least_bytes),
         input_(std::move(input)),
         records_(std::move(records)),
         batch_bytes_(batch_bytes),
+        rows_left_(max_rows),
         schema_(std::move(schema)),
         context_(context) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
+    if (rows_left_ <= 0) return nullptr;
     for (int64_t num_bytes = 0; num_bytes < batch_bytes_ && !is_done_;) {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
       ARROW_ASSIGN_OR_RAISE(const auto block, input_.Next());
       ARROW_RETURN_NOT_OK(CountBytes());
       const int64_t rows_before = records_->num_rows();
-      ARROW_ASSIGN_OR_RAISE(const int64_t used, records_->Append(block));
+      const auto appended = records_->Append(block);
+      if (!appended.ok()) {
+        // Nobody minds what is wrong behind the rows that are wanted.
+        if (records_->num_rows() < rows_left_) return appended.status();
+        rows_left_ = 0;
+        return records_->Finish();
+      }
+      const int64_t used = *appended;
       input_.Consume(used);
       num_bytes += used;
       is_done_ = block.is_last;
@@ -54,6 +65,7 @@ class JsonSplitStream final : public BatchStream {
                                     counted_, "; the file has become shorter");
     }
     if (records_->num_rows() == 0 && is_done_) return nullptr;
+    rows_left_ -= records_->num_rows();
     return records_->Finish();
   }
 
@@ -87,6 +99,7 @@ class JsonSplitStream final : public BatchStream {
   JsonInput input_;
   const std::unique_ptr<JsonRecords> records_;
   const int64_t batch_bytes_;
+  int64_t rows_left_;  // that are wanted
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
   int64_t expected_rows_ = 0;  // of a batch; 0: not known yet
@@ -120,7 +133,8 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
   return std::make_unique<JsonSplitStream>(
       split.path, IsCompressed(split.path) ? 0 : split.end - split.begin,
       std::move(input), std::move(records),
-      block_bytes < kTextBlockBytes ? block_bytes : context.batch_bytes, schema, context);
+      block_bytes < kTextBlockBytes ? block_bytes : context.batch_bytes,
+      scan.limit.value_or(std::numeric_limits<int64_t>::max()), schema, context);
 }
 
 }  // namespace

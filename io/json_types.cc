@@ -47,7 +47,7 @@ class ShapeReader {
       // Only what is a whole record counts.
       p = SkipJsonRecord(record, end, layout_, &fault);
       if (!is_utf8 && !is_array && !IsUtf8(record, JsonLineEnd(record, end))) {
-        p = fault.Set(record, "UTF-8");
+        p = fault.Set(record, kUtf8);
       }
       if (p == nullptr && is_array && !block.is_last &&
           end - fault.at <= kLongestJsonToken) {

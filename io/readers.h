@@ -51,6 +51,14 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadJson(
     std::shared_ptr<Context> context, const Paths& paths, const JsonOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
+/// Whether a path is that of a file which holds, instead of records, one object of
+/// columns: all its values are objects or arrays, and nothing follows it. The file is
+/// read up to where that is known, at most to the end of its first object; `stop` ends
+/// that.
+XSHARDS_EXPORT arrow::Result<bool> HoldsJsonColumns(
+    Context& context, const std::string& path,
+    const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+
 /// Read Parquet; a piece is one or more row groups.
 XSHARDS_EXPORT arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context,
                                                   const Paths& paths,

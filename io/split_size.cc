@@ -14,6 +14,7 @@ constexpr int64_t kMaxBytes = 64LL << 20;
 // makes of one stays small: half a million rows at a time take it 1.4 times as long as a
 // quarter.
 constexpr int64_t kPiecesPerCore = 8;
+constexpr int64_t kManyRows = 1000000;
 
 }  // namespace
 
@@ -29,7 +30,9 @@ arrow::Status SplitSize::Validate() const {
   return arrow::Status::OK();
 }
 
-int64_t SplitSize::TargetBytes(int64_t total_bytes, int cores) const {
+int64_t SplitSize::TargetBytes(int64_t total_bytes, int cores,
+                               std::optional<int64_t> num_rows) const {
+  if (num_rows.value_or(kManyRows) < kManyRows) return std::max<int64_t>(total_bytes, 1);
   if (num_partitions > 0) {
     return std::max<int64_t>(1, (total_bytes + num_partitions - 1) / num_partitions);
   }

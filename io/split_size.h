@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -17,8 +18,10 @@ struct SplitSize {
 
   arrow::Status Validate() const;
 
-  /// Bytes of one piece: as asked, or eight pieces for each core, within 4 to 64 MB.
-  int64_t TargetBytes(int64_t total_bytes, int cores) const;
+  /// Bytes of one piece: as asked, or eight pieces for each core, within 4 to 64 MB. All
+  /// where fewer than a million rows are wanted: to cut a text may be to read it through.
+  int64_t TargetBytes(int64_t total_bytes, int cores,
+                      std::optional<int64_t> num_rows = std::nullopt) const;
 
   void AddTo(OptionMap* map) const;
   static arrow::Result<SplitSize> FromMap(const OptionMap& map);

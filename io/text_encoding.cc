@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <arrow/util/utf8.h>
+
 namespace xshards::io {
 namespace {
 
@@ -28,6 +30,12 @@ std::string NameOf(TextEncoding encoding) {
       std::find_if(std::begin(kNames), std::end(kNames),
                    [&](const auto& one) { return one.second == encoding; });
   return found->first;
+}
+
+bool IsUtf8(std::string_view text) {
+  arrow::util::InitializeUTF8();
+  return arrow::util::ValidateUTF8(reinterpret_cast<const uint8_t*>(text.data()),
+                                   static_cast<int64_t>(text.size()));
 }
 
 bool HasOneByteCharacters(TextEncoding encoding) {

@@ -19,6 +19,9 @@ enum class TextEncoding : uint8_t { kUtf8, kLatin1, kCp1252, kUtf16, kUtf16Le, k
 XSHARDS_EXPORT arrow::Result<TextEncoding> TextEncodingFromName(const std::string& name);
 std::string NameOf(TextEncoding encoding);
 
+/// Whether a text is UTF-8.
+bool IsUtf8(std::string_view text);
+
 /// Whether every character is one byte, and those of ASCII are themselves: such text can
 /// be cut before it is decoded.
 bool HasOneByteCharacters(TextEncoding encoding);

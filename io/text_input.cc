@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/comment_stream.h"
+#include "io/file_changes.h"
 #include "io/file_system.h"
 #include "io/transcoding_stream.h"
 
@@ -39,22 +40,13 @@ arrow::Status Pass(int64_t num_bytes, arrow::io::InputStream& text,
   return arrow::Status::OK();
 }
 
-}  // namespace
-
-bool IsSequential(const std::string& path, const TextFormat& format) {
-  const bool is_plain =
-      format.encoding == TextEncoding::kUtf8 || HasOneByteCharacters(format.encoding);
-  return !is_plain || format.comment.has_value() ||
-         format.compression.value_or(CompressionOf(path)) != TextCompression::kNone;
-}
-
-arrow::Result<TextInput> TextInput::Open(const std::string& path,
-                                         const TextFormat& format, int64_t begin,
-                                         int64_t end, arrow::MemoryPool* pool) {
+// The text of an open file, see TextInput::Open.
+arrow::Result<TextInput> TextOf(std::shared_ptr<arrow::io::RandomAccessFile> file,
+                                const std::string& path, const TextFormat& format,
+                                int64_t begin, int64_t end, arrow::MemoryPool* pool) {
   if (!format.compression.has_value()) {
     ARROW_RETURN_NOT_OK(CheckKnownCompression(path));
   }
-  ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(path));
   const bool is_sequential = IsSequential(path, format);
   TextInput input;
   if (is_sequential) {
@@ -80,6 +72,30 @@ arrow::Result<TextInput> TextInput::Open(const std::string& path,
     if (!status.ok()) return WithPath(status, "Could not read", path);
   }
   return input;
+}
+
+}  // namespace
+
+bool IsSequential(const std::string& path, const TextFormat& format) {
+  const bool is_plain =
+      format.encoding == TextEncoding::kUtf8 || HasOneByteCharacters(format.encoding);
+  return !is_plain || format.comment.has_value() ||
+         format.compression.value_or(CompressionOf(path)) != TextCompression::kNone;
+}
+
+arrow::Result<TextInput> TextInput::Open(const std::string& path,
+                                         const TextFormat& format, int64_t begin,
+                                         int64_t end, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(path));
+  return TextOf(std::move(file), path, format, begin, end, pool);
+}
+
+arrow::Result<TextInput> TextInput::Open(const Split& split, const TextFormat& format,
+                                         arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(split.path));
+  auto status = CheckUnchanged(split, *file);
+  if (!status.ok()) return WithPath(status, "Could not read", split.path);
+  return TextOf(std::move(file), split.path, format, split.begin, split.end, pool);
 }
 
 TextBlocks::TextBlocks(TextInput input, int64_t block_bytes, arrow::MemoryPool* pool,

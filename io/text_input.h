@@ -14,6 +14,7 @@
 
 #include "io/text_compression.h"
 #include "io/text_encoding.h"
+#include "xshards/plan.h"
 
 namespace xshards::io {
 
@@ -44,6 +45,9 @@ struct TextInput {
   /// end). NotImplemented names a compression there is no codec for.
   static arrow::Result<TextInput> Open(const std::string& path, const TextFormat& format,
                                        int64_t begin, int64_t end,
+                                       arrow::MemoryPool* pool);
+  /// The same of a split. IOError where its file was changed since it was listed.
+  static arrow::Result<TextInput> Open(const Split& split, const TextFormat& format,
                                        arrow::MemoryPool* pool);
 };
 

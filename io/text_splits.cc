@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "io/file_changes.h"
+
 namespace xshards::io {
 
 std::vector<Split> CutAt(const InputFile& file, int64_t data_begin,
@@ -11,6 +13,7 @@ std::vector<Split> CutAt(const InputFile& file, int64_t data_begin,
   const auto add = [&](int64_t begin, int64_t end) {
     splits.push_back(
         {.path = file.path, .begin = begin, .end = end, .num_bytes = end - begin});
+    NoteFileState(file, &splits.back());
   };
   int64_t begin = data_begin;
   for (const int64_t start : starts) {

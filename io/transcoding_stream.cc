@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "io/text_fault.h"
+
 namespace xshards::io {
 namespace {
 
@@ -84,8 +86,11 @@ arrow::Status TranscodingStream::NoCharacter(size_t num_bytes) const {
     shown += kDigits[bytes_[i] >> 4];
     shown += kDigits[bytes_[i] & 15];
   }
-  return arrow::Status::Invalid("Expected text in ", NameOf(encoding_), ", got", shown,
-                                " at byte ", position_, ", which is no character");
+  return Undecodable(
+      "Expected text in " + NameOf(encoding_) + ", got" + shown + " at byte " +
+          std::to_string(position_) + ", which is no character",
+      NameOf(encoding_),
+      std::string(reinterpret_cast<const char*>(&bytes_[begin_]), num_bytes));
 }
 
 arrow::Result<char*> TranscodingStream::DecodeBytes(char* out, char* end) {

@@ -94,7 +94,11 @@ auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
   ARROW_ASSIGN_OR_RAISE(const bool found, FindGuessedTypes(*plan, stop));
   // What was found holds for all values, so that once more is enough.
   if (!found) return result;
-  return RunOnce(plan, stop, action);
+  auto again = RunOnce(plan, stop, action);
+  if (!again.ok() && again.status().IsTypeError()) {
+    return BecauseOf(result.status(), again.status());
+  }
+  return again;
 }
 
 /// Runs an action with an Executor and keeps its profile, also when it failed.

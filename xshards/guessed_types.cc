@@ -9,7 +9,8 @@ namespace xshards {
 
 namespace {
 
-constexpr char kMisfit[] = "does not fit the type that samples of the file suggested";
+constexpr char kValue[] = "The value ";
+constexpr char kMisfit[] = ", does not fit the type that samples of the file suggested";
 
 void AddGuessedScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
   if (plan.kind() == NodeKind::kScan) {
@@ -34,13 +35,22 @@ void SchemaCell::Set(std::shared_ptr<arrow::Schema> schema) {
   schema_ = std::move(schema);
 }
 
-arrow::Status Misfit(const std::string& path, const std::string& column) {
-  return arrow::Status::Invalid("A value in '", path, "', column '", column, "', ",
-                                kMisfit, ". Did the file change?");
+arrow::Status Misfit(const std::string& place, const std::string& column) {
+  return arrow::Status::Invalid(kValue, place, ", column '", column, "'", kMisfit);
 }
 
 bool IsMisfit(const arrow::Status& status) {
   return status.message().find(kMisfit) != std::string::npos;
+}
+
+arrow::Status BecauseOf(const arrow::Status& misfit, const arrow::Status& error) {
+  const std::string& message = misfit.message();
+  const size_t begin = message.find(kValue);
+  const size_t end = message.find(kMisfit);
+  if (begin == std::string::npos || begin > end) return error;
+  return error.WithMessage(
+      error.message(), ". The type was changed by the value ",
+      message.substr(begin + sizeof(kValue) - 1, end - begin - sizeof(kValue) + 1));
 }
 
 ScanNode WithFoundTypes(ScanNode scan) {

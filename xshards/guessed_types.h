@@ -35,11 +35,16 @@ class XSHARDS_EXPORT SchemaCell {
   std::shared_ptr<arrow::Schema> schema_;
 };
 
-/// The error of a reader that met a value which the guessed types do not allow.
-XSHARDS_EXPORT arrow::Status Misfit(const std::string& path, const std::string& column);
+/// The error of a reader that met a value which the guessed types do not allow. `place`
+/// is which value it is: "'x' at byte 7 of 'a.csv'".
+XSHARDS_EXPORT arrow::Status Misfit(const std::string& place, const std::string& column);
 /// Whether a run failed with it. Goes by the message, which is all that is left of an
 /// error that comes from a worker process.
 XSHARDS_EXPORT bool IsMisfit(const arrow::Status& status);
+/// The error of a run with the types of all values: what was right for those of samples
+/// may be no longer. Names the value that made the difference.
+XSHARDS_EXPORT arrow::Status BecauseOf(const arrow::Status& misfit,
+                                       const arrow::Status& error);
 
 /// Run a plan and return its batches.
 using RunPlan = std::function<arrow::Result<arrow::RecordBatchVector>(const Plan& plan)>;

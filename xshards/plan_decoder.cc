@@ -270,6 +270,8 @@ arrow::Result<NodeVariant> PlanDecoder::GetScan() {
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.end));
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.num_bytes));
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.num_rows));
+    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_bytes));
+    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_modified));
   }
   bool present = false;
   ARROW_RETURN_NOT_OK(bytes_.Get(&present));

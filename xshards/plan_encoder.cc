@@ -165,6 +165,8 @@ arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
     bytes_.Put(split.end);
     bytes_.Put(split.num_bytes);
     bytes_.Put(split.num_rows);
+    bytes_.Put(split.file_bytes);
+    bytes_.Put(split.file_modified);
   }
   bytes_.Put(node.columns.has_value());
   if (node.columns) bytes_.Put(*node.columns);

@@ -122,6 +122,12 @@ void BindReaders(py::module_& module) {
     return io::TimeFormat::Make(format).has_value();
   });
   Bind(module, "read_json", io::ReadJson, JsonOptions);
+  module.def("holds_json_columns",
+             [](const std::shared_ptr<Context>& context, const std::string& path) {
+               return RunAction(*context, py::none(), [&](const arrow::StopToken& stop) {
+                 return io::HoldsJsonColumns(*context, path, stop);
+               });
+             });
   Bind(module, "read_parquet", io::ReadParquet, ParquetOptions);
   Bind(module, "read_ipc", io::ReadIpc, ParquetOptions);
   Bind(module, "read_orc", io::ReadOrc, ParquetOptions);

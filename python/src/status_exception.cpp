@@ -8,6 +8,7 @@
 #include <arrow/util/io_util.h>
 
 #include "io/file_system.h"
+#include "io/text_fault.h"
 
 namespace xshards::python {
 
@@ -27,7 +28,12 @@ const char* OsErrorClass(const arrow::Status& status) {
   }
 }
 
-const char* ErrorClass(const arrow::Status& status) {
+// A class of xshards.errors.
+py::object ErrorClass(const char* name) {
+  return py::module_::import("xshards.errors").attr(name);
+}
+
+const char* ErrorName(const arrow::Status& status) {
   switch (status.code()) {
     case arrow::StatusCode::Invalid:
       return "XShardsValueError";
@@ -54,6 +60,27 @@ const char* ErrorClass(const arrow::Status& status) {
   }
 }
 
+// The exceptions that pandas raises for such text, too.
+py::object TextError(const io::TextFault& fault, const py::str& message) {
+  switch (fault.kind()) {
+    case io::TextFault::Kind::kMalformed:
+      return ErrorClass("XShardsParserError")(message);
+    case io::TextFault::Kind::kNoColumns:
+      return ErrorClass("XShardsEmptyDataError")(message);
+    case io::TextFault::Kind::kUndecodable:
+      return ErrorClass("XShardsUnicodeDecodeError")(message, fault.encoding(),
+                                                     py::bytes(fault.bytes()));
+  }
+  return ErrorClass("XShardsValueError")(message);
+}
+
+py::object ErrorOf(const arrow::Status& status) {
+  const py::str message = MessageText(status.message());
+  const io::TextFault* const fault = io::TextFault::Of(status);
+  return fault != nullptr ? TextError(*fault, message)
+                          : ErrorClass(ErrorName(status))(message);
+}
+
 }  // namespace
 
 py::str MessageText(std::string_view message) {
@@ -68,9 +95,8 @@ void Unwrap(const arrow::Status& status) {
   if (arrow::py::IsPyError(status)) {
     arrow::py::RestorePyError(status);
   } else {
-    const py::object type =
-        py::module_::import("xshards.errors").attr(ErrorClass(status));
-    PyErr_SetObject(type.ptr(), MessageText(status.message()).ptr());
+    const py::object error = ErrorOf(status);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   }
   throw py::error_already_set();
 }

@@ -13,6 +13,7 @@ from xshards import profile
 from xshards._deferred import pd
 from xshards._labels import engine_names, hidden_names, label_of, level_of, same_label
 from xshards._pandas import FrameInfo
+from xshards._storage import named
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.expressions import col
 from xshards.progress import progress_bar
@@ -36,7 +37,8 @@ def _warn_of_bad_lines(context: Context) -> None:
     # An action that runs nothing leaves the profile of the one before.
     if count > 0 and context.warned_of != begin_ns:
         context.warned_of = begin_ns
-        msg = f"{count} lines were left out. The first: {first}"
+        what = "1 line was left out" if count == 1 else f"{count} lines were left out"
+        msg = f"{what}. The first: {named(first)}"
         warnings.warn(msg, pd.errors.ParserWarning, stacklevel=4)
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 from typing import TYPE_CHECKING, Any
 
 from xshards._deferred import pd
@@ -14,7 +13,7 @@ from xshards.errors import XShardsTypeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ORIENTS", "odd_json_options", "pandas_json_content", "pandas_read_json"]
+__all__ = ["ORIENTS", "odd_json_options", "pandas_read_json", "read_json"]
 
 ORIENTS = ("split", "index", "columns", "values", "table")
 # These give something else than a table.
@@ -50,14 +49,6 @@ def pandas_read_json(
     return read_whole(read_json, paths, options, folders)
 
 
-def pandas_json_content(
-    text: bytes | str, *, lines: bool | None, options: dict[str, Any]
-) -> Any:
-    """Read JSON in memory."""
-    source = io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text)
-    return read_json(source, lines=lines, **options)
-
-
 def read_json(source: Any, *, lines: bool | None, **options: Any) -> Any:
     """Have pandas read JSON; by default records are lines, if they are no array."""
     if lines is not None or options.get("orient") in ORIENTS:
@@ -67,8 +58,18 @@ def read_json(source: Any, *, lines: bool | None, **options: Any) -> Any:
     except ValueError:
         frame = None
     # An array on one line is a row, with a number for each record.
-    if frame is not None and all(isinstance(label, str) for label in frame.columns):
+    is_array = frame is not None and not all(
+        isinstance(label, str) for label in frame.columns
+    )
+    if frame is not None and not is_array and not _is_of_columns(frame):
         return frame
     if hasattr(source, "seek"):
         source.seek(0)
     return pd.read_json(source, **options)
+
+
+def _is_of_columns(frame: Any) -> bool:
+    """Tell whether a row is what to_json() writes: an object or array a column."""
+    return len(frame) == 1 and all(
+        isinstance(value, dict | list) for value in frame.iloc[0]
+    )

@@ -6,15 +6,20 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from xshards.errors import XShardsValueError
+from xshards.errors import (
+    XShardsError,
+    XShardsUnicodeDecodeError,
+    XShardsValueError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["as_file", "located", "opened", "remote_files", "shown"]
+__all__ = ["as_file", "located", "named", "opened", "remote_files", "shown"]
 
 # Our name of an option, by the names that s3fs (pandas), Polars and Arrow have for it.
 _S3_NAMES = {
@@ -139,10 +144,34 @@ def opened(path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
         yield file, {"compression": ending} if ending else {}
 
 
+#: The path of a file in memory that is being read, and what people know it by.
+_in_memory: ContextVar[tuple[str, str] | None] = ContextVar("_in_memory", default=None)
+
+
+def named(text: str) -> str:
+    """Give a text about a file in memory the name that people know."""
+    known = _in_memory.get()
+    if known is None:
+        return text
+    path, name = known
+    return text.replace(f"'{path}'", f"'{name}'")
+
+
+def _name_of(content: bytes | Any) -> str:
+    """Name what is read: as an open file does, or by its type."""
+    name = getattr(content, "name", None)
+    return name if isinstance(name, str) else f"<{type(content).__name__}>"
+
+
 @contextlib.contextmanager
 def as_file(content: bytes | Any) -> Iterator[str]:
-    """Give the path of a file in memory with what bytes, or a file object, hold."""
+    """Give the path of a file in memory with what bytes, or a file object, hold.
+
+    Errors that are raised meanwhile have the name of what was read.
+    """
     descriptor = os.memfd_create("xshards")
+    path = f"/proc/self/fd/{descriptor}"
+    token = _in_memory.set((path, _name_of(content)))
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             if isinstance(content, bytes):
@@ -150,6 +179,14 @@ def as_file(content: bytes | Any) -> Iterator[str]:
             else:
                 while piece := content.read(1 << 20):
                     file.write(piece.encode() if isinstance(piece, str) else piece)
-        yield f"/proc/self/fd/{descriptor}"
+        yield path
+    except XShardsError as error:
+        error.args = tuple(
+            named(arg) if isinstance(arg, str) else arg for arg in error.args
+        )
+        if isinstance(error, XShardsUnicodeDecodeError):
+            error.message = named(error.message)
+        raise
     finally:
+        _in_memory.reset(token)
         os.close(descriptor)

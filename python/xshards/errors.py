@@ -3,15 +3,21 @@
 
 So ``except KeyError`` catches an unknown column, and ``except xs.XShardsError`` catches
 whatever the engine reports. An exception raised inside your own function is none of
-these: it reaches you as itself.
+these: it reaches you as itself. What is wrong with CSV is also what pandas raises for
+it: ``pandas.errors.ParserError`` and ``EmptyDataError``, and ``UnicodeDecodeError``.
 """
 
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xshards._pandas_errors import XShardsEmptyDataError, XShardsParserError
 
 __all__ = [
     "XShardsCancelledError",
+    "XShardsEmptyDataError",
     "XShardsError",
     "XShardsFileExistsError",
     "XShardsFileNotFoundError",
@@ -21,9 +27,11 @@ __all__ = [
     "XShardsNotImplementedError",
     "XShardsOSError",
     "XShardsOverflowError",
+    "XShardsParserError",
     "XShardsPermissionError",
     "XShardsRuntimeError",
     "XShardsTypeError",
+    "XShardsUnicodeDecodeError",
     "XShardsValueError",
     "XShardsWorkerError",
 ]
@@ -35,6 +43,28 @@ class XShardsError(Exception):
 
 class XShardsValueError(XShardsError, ValueError):
     """An argument, a file's content or an option is not what was expected."""
+
+
+class XShardsUnicodeDecodeError(XShardsValueError, UnicodeDecodeError):
+    """Bytes of a text are no characters of its encoding."""
+
+    def __init__(self, message: str, encoding: str, content: bytes) -> None:
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError as error:
+            why = (error.start, error.end, error.reason)
+        else:
+            why = (0, len(content), "no character")
+        super().__init__(encoding, content, *why)
+        self.message = message
+
+    def __str__(self) -> str:
+        """Give the message, which names the file."""
+        return self.message
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, bytes]]:
+        """Pickle what the constructor takes."""
+        return type(self), (self.message, self.encoding, self.object)
 
 
 class XShardsKeyError(XShardsError, KeyError):
@@ -90,3 +120,14 @@ class XShardsCancelledError(XShardsRuntimeError):
 
 class XShardsWorkerError(XShardsRuntimeError):
     """A worker process died, or could not send what it had to."""
+
+
+def __getattr__(name: str) -> type[XShardsError]:
+    """Load the classes that are pandas', too, when they are asked for."""
+    if name not in ("XShardsEmptyDataError", "XShardsParserError"):
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from xshards import _pandas_errors
+
+    found: type[XShardsError] = getattr(_pandas_errors, name)
+    return found

@@ -26,12 +26,8 @@ from xshards._pandas_csv import (
     why_pandas,
 )
 from xshards._pandas_files import Folders, list_files, named_by_folders
-from xshards._pandas_json import (
-    ORIENTS,
-    odd_json_options,
-    pandas_json_content,
-    pandas_read_json,
-)
+from xshards._pandas_json import ORIENTS, odd_json_options, pandas_read_json
+from xshards._pandas_json import read_json as pandas_json
 from xshards._paths import Paths, loaded, paths_of, read_files
 from xshards._reader_types import (
     by_name,
@@ -205,6 +201,14 @@ def read_csv(
         If there is no such file.
     TypeError
         For an option that does not exist.
+    pandas.errors.EmptyDataError
+        If a file has no columns.
+    pandas.errors.ParserError
+        When rows are read: if a line has too many fields, or a quote is not closed.
+    UnicodeDecodeError
+        When rows are read: if a text is not UTF-8, or of the encoding asked for.
+    OSError
+        When rows are read: if a file was changed since `read_csv`.
 
     Examples
     --------
@@ -422,11 +426,14 @@ def read_json(
         A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
         objects are read at once.
     orient : {"records", "split", "index", "columns", "values", "table"}, optional
-        What a file holds. All but records, the default, are read by pandas, a file at
-        a time.
+        What a file holds. All but records are read by pandas, a file at a time. By
+        default records; but one file that is a single object, whose values are all
+        objects or arrays, holds columns, as ``DataFrame.to_json()`` writes it. Of
+        folders, patterns and lists of paths, and of .jsonl and .ndjson, such an object
+        is a record.
     lines : bool, optional
         Whether records are lines (True) or an array (False); by default the start of
-        the files tells.
+        the files tells. With True, a single object is a record, too.
     on_bad_lines : {"error", "warn", "skip"}
         What to do with a line that is not a JSON object: fail, or leave it out, with a
         warning (``pandas.errors.ParserWarning``) behind each run, or without. In an
@@ -467,26 +474,9 @@ def read_json(
         raise XShardsValueError(msg)
     nrows = as_rows("nrows", nrows)
     odd = odd_json_options(more)
-    content = isinstance(path, bytes) or hasattr(path, "read")
     if orient in ORIENTS and (lines or on_bad_lines != "error"):
         msg = f"only records can be lines, got orient={orient!r}"
         raise XShardsValueError(msg)
-    listed = [] if content else located(paths_of(path), storage_options)
-    if orient in ORIENTS or odd or dtype is True or for_pandas_only(listed):
-        if on_bad_lines != "error":
-            msg = f"pandas has no on_bad_lines={on_bad_lines!r} for JSON, but reads it"
-            raise XShardsValueError(msg)
-        chosen = {**odd, "orient": orient} | ({} if dtype is None else {"dtype": dtype})
-        if content:
-            source: Any = path
-            text = path if isinstance(path, bytes) else source.read()
-            frame: Any = pandas_json_content(text, lines=lines, options=chosen)
-            frame = frame if nrows is None else frame.head(nrows)
-            return from_pandas(frame, num_partitions, context=context)
-        chosen["lines"] = lines
-        return _read_by_pandas(
-            pandas_read_json, listed, chosen, nrows, num_partitions, context
-        )
     options: dict[str, Any] = {
         "lines": lines,
         "dtype": {},
@@ -496,28 +486,72 @@ def read_json(
         "block_size": block_size,
     }
 
-    def read(files: list[str]) -> XShards:
-        untyped = options | {"dtype": {}}
-        types = by_name(
-            None if dtype is False else dtype,
-            lambda: (
-                read_files(_core.read_json, files, untyped, context)
-                ._full_schema()
-                .names
-            ),
+    def by_pandas(files: list[str]) -> dict[str, Any] | None:
+        """Give the options for pandas to read files with, or None if we do."""
+        packed = for_pandas_only(files)
+        columns = (
+            orient is None and not packed and _hold_columns(files, options, context)
         )
-        wanted = engine_types(types)
-        if wanted is None:
-            shards = read_files(_core.read_json, files, untyped, context)
-            return shards.astype(types)
-        options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
-        shards = read_files(_core.read_json, files, options, context)
-        return with_dtypes(shards, wanted)
+        if not (columns or packed or orient in ORIENTS or odd or dtype is True):
+            return None
+        if on_bad_lines != "error":
+            msg = f"pandas has no on_bad_lines={on_bad_lines!r} for JSON, but reads it"
+            raise XShardsValueError(msg)
+        asked = {} if dtype is None else {"dtype": dtype}
+        chosen = {"orient": "columns" if columns else orient, "lines": lines}
+        return odd | asked | chosen
 
-    if content:
+    if isinstance(path, bytes) or hasattr(path, "read"):
+        if not isinstance(path, bytes) and isinstance(path.read(0), str):
+            odd.pop("encoding", None)  # what gives text has it decoded already
         with as_file(path) as file:
-            return loaded(read([file]), options["num_partitions"])
-    return read(listed)
+            chosen = by_pandas([file])
+            if chosen is None:
+                shards = _read_json_files([file], options, dtype, context)
+                return loaded(shards, options["num_partitions"])
+            frame: Any = pandas_json(file, **chosen)
+            frame = frame if nrows is None else frame.head(nrows)
+            return from_pandas(frame, num_partitions, context=context)
+    listed = located(paths_of(path), storage_options)
+    chosen = by_pandas(listed)
+    if chosen is None:
+        return _read_json_files(listed, options, dtype, context)
+    return _read_by_pandas(
+        pandas_read_json, listed, chosen, nrows, num_partitions, context
+    )
+
+
+def _hold_columns(
+    files: list[str], options: dict[str, Any], context: Context | None
+) -> bool:
+    """Tell whether JSON is what ``DataFrame.to_json()`` writes: an object of columns.
+
+    Of several files, and of folders, it is not asked: there a file may well be lines
+    with just one record in it.
+    """
+    is_open = options["lines"] is None and options["on_bad_lines"] == "error"
+    if not is_open or len(files) != 1 or files[0].endswith((".jsonl", ".ndjson")):
+        return False
+    where = (context or default_context())._core
+    return _core.holds_json_columns(where, files[0])
+
+
+def _read_json_files(
+    files: list[str], options: dict[str, Any], dtype: object, context: Context | None
+) -> XShards:
+    """Read JSON records by the engine."""
+
+    def read() -> XShards:
+        return read_files(_core.read_json, files, options, context)
+
+    types = by_name(
+        None if dtype is False else dtype, lambda: read()._full_schema().names
+    )
+    wanted = engine_types(types)
+    if wanted is None:
+        return read().astype(types)
+    options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
+    return with_dtypes(read(), wanted)
 
 
 def _read_by_pandas(

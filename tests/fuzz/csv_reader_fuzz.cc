@@ -126,6 +126,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> Read(
       ARROW_RETURN_NOT_OK(batch->ValidateFull());
       batches.push_back(std::move(batch));
     }
+    ARROW_RETURN_NOT_OK(reader->CheckPassed());
   }
   ARROW_ASSIGN_OR_RAISE(auto table, arrow::Table::FromRecordBatches(schema, batches));
   return table->CombineChunks();

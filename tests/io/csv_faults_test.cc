@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <functional>
+#include <optional>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
+#include "io/text_fault.h"
 #include "tests/io/scan_fixture.h"
 
 namespace xshards::io {
@@ -59,6 +62,35 @@ TEST_F(CsvFaults, NamesAFileThatShrinksWhileItIsRead) {
   const auto rest = ReadAll(*stream);
   EXPECT_FAILS(IOError, "a.csv", rest.status());
   EXPECT_FAILS(IOError, "become shorter", rest.status());
+}
+
+TEST_F(CsvFaults, TellsWhatKindOfFaultATextHas) {
+  const auto fault_of = [&](const std::string& text, const CsvOptions& options = {}) {
+    auto shards = ReadCsv(context_, Write("test.csv", text), options);
+    const auto status = shards.ok() ? shards->ToTable().status() : shards.status();
+    const TextFault* const fault = TextFault::Of(status);
+    return fault == nullptr ? std::nullopt : std::optional(fault->kind());
+  };
+  EXPECT_EQ(fault_of("a\n1,2\n3,4,5\n"), TextFault::Kind::kMalformed);
+  EXPECT_EQ(fault_of("a\n\"1\n"), TextFault::Kind::kMalformed);
+  EXPECT_EQ(fault_of("a,b\n1,2\n", {.header = true, .names = {"a", "b", "c"}}),
+            TextFault::Kind::kMalformed);
+  EXPECT_EQ(fault_of(""), TextFault::Kind::kNoColumns);
+  EXPECT_EQ(fault_of("a\n\xff\n"), TextFault::Kind::kUndecodable);
+  EXPECT_EQ(fault_of("a\xff\n1\n"), TextFault::Kind::kUndecodable);
+  EXPECT_EQ(fault_of("a\nx\n", {.dtype = {{"a", "int64"}}}), std::nullopt);
+}
+
+TEST_F(CsvFaults, NamesAFileThatChangedSinceItWasPlanned) {
+  const auto path = Write("a.csv", "a\n1\n2\n");
+  ASSERT_OK_AND_ASSIGN(const auto shards, ReadCsv(context_, path));
+  ASSERT_NE(Rows(shards), nullptr);
+  const timespec times[] = {{.tv_sec = 1000, .tv_nsec = 1},
+                            {.tv_sec = 1000, .tv_nsec = 1}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_FAILS(IOError, "a.csv': Expected the file as it was", shards.ToTable().status());
+  Write("a.csv", "a\n1\n");
+  EXPECT_FAILS(IOError, "It had 6 bytes, and now has 4", shards.ToTable().status());
 }
 
 }  // namespace

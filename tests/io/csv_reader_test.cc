@@ -381,6 +381,30 @@ TEST_F(CsvReader, ReadsOnlyTheFirstRows) {
   EXPECT_EQ(Rows(ReadCsv(context_, path, {.nrows = 1000}))->num_rows(), 101);
 }
 
+TEST_F(CsvReader, MindsNothingBehindTheFirstRows) {
+  const std::string rows = "a,b\n1,2\n3,4\n";
+  for (const std::string wrong : {"5,6,7\n", "5,\"6\n"}) {
+    EXPECT_EQ(Read(rows + wrong, {.nrows = 2})->num_rows(), 2) << wrong;
+    EXPECT_FAILS(Invalid, "line 4", Error(rows + wrong, {.nrows = 3}));
+  }
+}
+
+TEST_F(CsvReader, MindsNothingBehindShortRowsOfManyColumns) {
+  // Which are filled up some at a time.
+  constexpr int kColumns = 50000;
+  constexpr int kRows = 100;
+  std::string text = "c0";
+  for (int i = 1; i < kColumns; ++i) text += ",c" + std::to_string(i);
+  text += '\n';
+  for (int i = 0; i < kRows; ++i) text += "7\n";
+  text += "\"8\n";
+  const CsvOptions options{.dtype = {{"c0", "int64"}}, .nrows = kRows};
+  const auto table = Rows(ReadCsv(context_, Write("wide.csv", text), options));
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->num_rows(), kRows);
+  EXPECT_FAILS(Invalid, "quote opened in", Error(text));
+}
+
 TEST_F(CsvReader, ReadsCompressedFiles) {
   std::string text = "id,t\n";
   for (int i = 0; i < 5000; ++i) text += std::to_string(i) + ",\"x\ny\"\n";

@@ -458,6 +458,22 @@ TEST_F(JsonReader, ReadsObjectsOfManyKeysAsJson) {
   EXPECT_EQ(table->column(0)->GetScalar(7).ValueOrDie()->ToString(), "{\"key7\": 1}");
 }
 
+TEST_F(JsonReader, MindsNothingBehindTheRowsWanted) {
+  const std::string rows = "{\"a\": 1}\n{\"a\": 2}\n";
+  for (const char* const wrong : {"{\"a\": \n", "{\"a\": \"\xff\"}\n", "[1]\n"}) {
+    const std::string text = rows + wrong + "{\"a\": 3}\n";
+    for (const int nrows : {0, 1, 2}) {
+      const auto table = Read(text, {.nrows = nrows, .split = {.block_size = 9}});
+      ASSERT_NE(table, nullptr) << wrong;
+      EXPECT_EQ(table->num_rows(), nrows) << wrong;
+    }
+    EXPECT_FAILS(Invalid, "line 3", Error(text, {.nrows = 3}));
+  }
+  const auto array = Read("[{\"a\": 1}, {\"a\": 2}, {\"a\": x}]", {.nrows = 2});
+  ASSERT_NE(array, nullptr);
+  EXPECT_EQ(array->num_rows(), 2);
+}
+
 TEST_F(JsonReader, LooksOnlyAtTheRowsWanted) {
   const auto table = Read("{\"a\": 1}\n{\"a\": 2}\n{\"a\": \"x\", \"b\": 1}\n",
                           {.nrows = 2, .split = {.block_size = 1}});

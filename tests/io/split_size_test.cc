@@ -27,6 +27,12 @@ TEST(SplitSize, DoesAsAsked) {
   EXPECT_FALSE(SplitSize{.block_size = -1}.Validate().ok());
 }
 
+TEST(SplitSize, CutsNothingForFewRows) {
+  EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2, 999999), 100);
+  EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2, 1000000), 7);
+  EXPECT_EQ(SplitSize{}.TargetBytes(0, 2, 0), 1);
+}
+
 TEST(SplitSize, SurvivesTheMap) {
   const SplitSize size{.num_partitions = 5, .block_size = 9};
   OptionMap map;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes are found early and named."""
 
+import pickle
+
 import pandas as pd
 import pytest
 
@@ -19,6 +21,13 @@ def test_classes_have_both_parents(name):
     assert issubclass(cls, xs.XShardsError)
     assert issubclass(cls, Exception)
     assert cls.__doc__
+    assert cls.__module__ == "xshards.errors"
+    assert pickle.loads(pickle.dumps(cls)) is cls
+
+
+def test_names_that_are_no_class():
+    with pytest.raises(AttributeError, match=r"xshards\.errors.*XShardsNoError"):
+        errors.XShardsNoError  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which lines of a CSV file are read: bad ones, blank ones, headers, skipped ones."""
 
+import gzip
 import tempfile
 import warnings
 from pathlib import Path
@@ -29,21 +30,24 @@ LINES = [
 
 
 def outcome(read):
-    """Give what reading gives: a frame, or None for an error."""
+    """Give what reading gives: a frame, or None, and the class of pandas' error."""
     try:
-        return read()
-    except ValueError:  # pandas' ParserError and EmptyDataError, and ours
-        return None
+        return read(), None
+    except ValueError as error:
+        known = (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError)
+        return None, next(cls for cls in known if isinstance(error, cls))
 
 
 def check(path, options, block_size=1):
     """Compare with pandas, in one piece and in small ones."""
     whole = {} if "engine" in options else {"low_memory": False}
-    expected = outcome(lambda: pd.read_csv(path, **whole, **options))
+    expected, failure = outcome(lambda: pd.read_csv(path, **whole, **options))
     options = {name: value for name, value in options.items() if name != "engine"}
     for cut in ({}, {"block_size": block_size}, {"block_size": 1}):
-        ours = outcome(lambda cut=cut: xs.read_csv(path, **options, **cut).to_pandas())
-        assert (ours is None) == (expected is None), (options, cut)
+        ours, our_failure = outcome(
+            lambda cut=cut: xs.read_csv(path, **options, **cut).to_pandas()
+        )
+        assert our_failure is failure, (options, cut)
         if expected is None:
             continue
         if expected.columns.empty:  # whose labels are of no type in pandas
@@ -76,8 +80,6 @@ def test_lines_are_those_that_pandas_reads(
     block_size,
 ):
     text = line_end.join(lines) + (line_end if is_ended else "")
-    if isinstance(header, int):
-        names = None  # more of them than fields are an error then, in pandas only
     if line_end == "\r":
         # pandas loses the character behind such a line that it leaves out.
         skiprows, skip_blank_lines = 0, False
@@ -92,6 +94,82 @@ def test_lines_are_those_that_pandas_reads(
         path = Path(directory, "a.csv")
         path.write_bytes(text.encode())
         check(path, options, block_size)
+
+
+@settings(max_examples=150)
+@given(
+    lines=st.lists(st.sampled_from([*LINES, '5,"open', '"']), max_size=9),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    header=st.sampled_from(["infer", None]),
+    on_bad_lines=st.sampled_from(["error", "skip"]),
+    nrows=st.integers(1, 7),
+    form=st.sampled_from(["csv", "csv.gz"]),
+)
+def test_only_the_rows_wanted_matter(
+    lines, line_end, header, on_bad_lines, nrows, form
+):
+    options = {
+        "header": header,
+        "on_bad_lines": on_bad_lines,
+        "nrows": nrows,
+    }
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, f"a.{form}")
+        text = line_end.join(lines).encode()
+        path.write_bytes(gzip.compress(text) if form == "csv.gz" else text)
+        check(path, options)
+
+
+WRONG = {
+    "too long": "3,4,5\n6,7\n",
+    "open quote": '3,"4\n6,7\n',
+    "escaped end": "3,4\\",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("rows", [1, 40_000])
+def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong, rows):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "1,2\n" * rows + WRONG[wrong])
+    options = {"escapechar": "\\"} if wrong == "escaped end" else {}
+    for nrows in (0, 1, rows):
+        expected = pd.read_csv(path, nrows=nrows, **options)
+        assert_same(xs.read_csv(path, nrows=nrows, **options).to_pandas(), expected)
+    with pytest.raises(pd.errors.ParserError):
+        pd.read_csv(path, nrows=rows + 1, **options)
+    with pytest.raises(pd.errors.ParserError, match=r"Expected .*a\.csv'"):
+        xs.read_csv(path, nrows=rows + 1, **options).to_pandas()
+
+
+def test_the_first_rows_of_several_files(tmp_path):
+    texts = ["a,b\n1,2\n", "a,b\n", "a,b\n3,4\n5,6\nx,y\n1,2,3\n", "a,b\n1,2\n1,2,3\n"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.csv").write_text(text)
+    for nrows in (0, 1, 2, 3):
+        expected = pd.DataFrame({"a": [1, 3, 5], "b": [2, 4, 6]}).head(nrows)
+        if nrows == 0:
+            expected = expected.astype(object)
+        assert_same(xs.read_csv(tmp_path, nrows=nrows).to_pandas(), expected)
+    with_text = xs.read_csv(tmp_path, nrows=4).to_pandas()
+    assert with_text["a"].tolist() == ["1", "3", "5", "x"]
+    with pytest.raises(ValueError, match=r"Expected 2 fields in '.*2\.csv', line 5"):
+        xs.read_csv(tmp_path, nrows=5).to_pandas()
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz"])
+def test_many_first_rows_of_a_large_file(tmp_path, form):
+    path = tmp_path / f"a.{form}"
+    count = 1_000_000
+    text = "n\n" + "7\n" * (count + 10) + "x\n1,2\n"
+    path.write_bytes(
+        gzip.compress(text.encode(), 1) if form == "csv.gz" else text.encode()
+    )
+    shards = xs.read_csv(path, nrows=count, num_partitions=5)
+    assert (shards.num_partitions() > 1) == (form == "csv")
+    actual = shards.to_pandas()
+    assert actual["n"].dtype == "int64"
+    assert len(actual) == count
 
 
 @pytest.mark.parametrize(
@@ -109,6 +187,7 @@ def test_lines_are_those_that_pandas_reads(
         ("a\n1\n2\n3\n", {"skiprows": range(1, 3)}),
         ("a\n1\n2\n3\n", {"skiprows": [-1, 2, 99]}),
         ("a\n1\n2\n3\n", {"skiprows": [1, 2**63 - 1]}),
+        ("x\ny\na\n1\n2\n", {"skiprows": [1, 0, -(2**63), 1, 2**63 - 1, 0]}),
         ("a\n1\n2\n3\n", {"skiprows": lambda line: line == 2}),
         ("x\r\n\r\na\r\n1\r\n\r\n2\r\n", {"skiprows": lambda line: line % 2 == 0}),
         ('a\n"1\n2"\n3\n"4', {"skiprows": lambda line: line in (1, 3)}),
@@ -201,7 +280,7 @@ def test_bad_lines_behind_the_rows_wanted_are_not_warned_of(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,2\n1,2,3\n4,5\n6,7,8\n")
     assert len(xs.read_csv(path, on_bad_lines="warn", nrows=1).to_pandas()) == 1
-    with pytest.warns(pd.errors.ParserWarning, match="^1 lines"):
+    with pytest.warns(pd.errors.ParserWarning, match="^1 line was left out. "):
         xs.read_csv(path, on_bad_lines="warn", nrows=2).to_pandas()
 
 
@@ -246,14 +325,17 @@ def test_last_lines_are_left_out(lines, footer, line_end, options, block_size):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "a.csv")
         path.write_bytes(text.encode())
-        expected = outcome(lambda: pd.read_csv(path, engine="python", **options))
+        expected, _ = outcome(lambda: pd.read_csv(path, engine="python", **options))
         for cut in ({}, {"block_size": block_size}, {"block_size": 1}):
-            ours = outcome(
+            ours, _ = outcome(
                 lambda cut=cut: xs.read_csv(path, **options, **cut).to_pandas()
             )
             assert (ours is None) == (expected is None), (options, cut)
-            if expected is not None:
-                assert_same(ours, expected)
+            if expected is None:
+                continue
+            if expected.empty:  # of a footer of more fields pandas makes no index
+                ours = ours.reset_index(drop=True)
+            assert_same(ours, expected)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])

@@ -120,3 +120,30 @@ def test_text_among_integers_beyond_64_bits_stays_as_it_is(tmp_path):
     column = xs.read_csv(path).to_pandas()["a"]
     assert column.iloc[0] == "007"
     assert column.dtype == "str"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda shards: shards.with_column("c", xs.col("a") + 1),
+        lambda shards: shards.filter(xs.col("a") > 1),
+        lambda shards: shards.group_by("b", {"a": "sum"}),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_work_that_a_late_value_makes_impossible_names_it(tmp_path, form, work):
+    path = tmp_path / f"a.{form}"
+    if form == "csv":
+        text = "a,b\n" + "1,2\n" * SAMPLED_ROWS
+        path.write_text(text + "late,3\n")
+        place = f"'late' at byte {len(text)} of"
+        read = xs.read_csv
+    else:
+        text = '{"a":1,"b":2}\n' * SAMPLED_ROWS
+        path.write_text(text + '{"a":"x","b":2}\n')
+        place = f"in the record at byte {len(text)} of"
+        read = xs.read_json
+    with pytest.raises(
+        TypeError, match=rf"changed by the value {place} '.*a\.{form}', column 'a'$"
+    ):
+        work(read(path)).to_pandas()

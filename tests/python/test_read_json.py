@@ -4,13 +4,15 @@
 import gzip
 import json
 import math
+import re
 import tempfile
+import zipfile
 from io import BytesIO, StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from frames import num_partitions
+from frames import assert_same, num_partitions
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,7 +129,7 @@ def test_types_widen_to_values_behind_the_samples(first, second, late, n):
 def test_types_are_those_of_all_rows_however_the_file_is_cut(rows, block_size):
     text = lines(rows)
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "a.json")
+        path = Path(directory, "a.jsonl")  # one record of lists is no table then
         path.write_text(text, encoding="utf-8")
         check_like_pandas(xs.read_json(path, block_size=block_size).to_pandas(), text)
 
@@ -173,7 +175,7 @@ def test_records_match_pandas(rows, layout, ascii_only, block_size):
 @given(any_records, layouts, block_sizes)
 def test_any_values_come_back(rows, layout, block_size):
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "a.json")
+        path = Path(directory, "a.jsonl" if layout == "lines" else "a.json")
         write(path, rows, layout, True)
         actual = xs.read_json(path, block_size=block_size).to_pandas()
         names = list(dict.fromkeys(key for row in rows for key in row))
@@ -209,6 +211,98 @@ def test_mixed_values_are_python_objects(tmp_path):
     assert list(map(python_value, again)) == list(map(python_value, expected))
 
 
+frames = st.builds(
+    lambda columns, labels: pd.DataFrame(columns, index=pd.Index(labels)),
+    st.fixed_dictionaries(
+        {"b": st.lists(st.booleans(), min_size=3, max_size=3)},
+        optional={
+            'k"{[': st.lists(st.integers(-9, 9), min_size=3, max_size=3),
+            "f": st.lists(st.floats(-9, 9), min_size=3, max_size=3),
+            "s": st.lists(text, min_size=3, max_size=3),
+            "m": st.lists(st.none() | st.just("x"), min_size=3, max_size=3),
+        },
+    ),
+    st.sampled_from([[0, 1, 2], [7, 5, 3], ["x", "y", "z"]]),
+)
+
+
+@given(frames, st.sampled_from([None, 2]), st.integers(0, 3))
+def test_what_to_json_writes_comes_back_as_pandas_reads_it(frame, indent, rows):
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "a.json")
+        frame.head(rows).to_json(path, indent=indent)
+        expected = pd.read_json(path)
+        for source in (path, path.read_bytes(), StringIO(path.read_text())):
+            assert_same(xs.read_json(source).to_pandas(), expected)
+
+
+COLUMNS = [
+    '{"a":{"0":1,"1":2}}',
+    ' \n{"a":[1,2],"b":[3,4]}\n\n',
+    '{"a":[1,2],"b":{}}',
+    '{"a\\"}":[{"x":"}"},{"x":null}]}',
+]
+
+
+@pytest.mark.parametrize("content", COLUMNS)
+@pytest.mark.parametrize("form", ["json", "json.gz", "json.zip"])
+def test_an_object_of_columns(tmp_path, content, form):
+    path = tmp_path / f"a.{form}"
+    if form == "json.zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.json", content)
+    else:
+        path.write_bytes(
+            gzip.compress(content.encode()) if "gz" in form else content.encode()
+        )
+    try:
+        expected = pd.read_json(path)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            xs.read_json(path).to_pandas()
+    else:
+        assert_same(xs.read_json(path).to_pandas(), expected)
+
+
+RECORDS = [
+    '{"a":1,"b":2}',
+    '{"a":[1,2],"b":3}\n',
+    '{"b":"x","a":{"0":1}}',
+    '{"a":[1,2]}\n{"a":[3]}\n',
+]
+
+
+@pytest.mark.parametrize("content", RECORDS)
+def test_objects_that_are_records(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    count = content.count("{") - content.count(":{")
+    assert len(xs.read_json(path)) == count
+
+
+def test_an_object_of_nothing_is_no_row(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("{}\n")
+    assert xs.read_json(path).to_pandas().shape == pd.read_json(path).shape == (0, 0)
+
+
+def test_an_object_of_columns_is_a_record_where_there_are_lines(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a":{"0":1}}\n')
+    for records in (
+        xs.read_json(path, lines=True),
+        xs.read_json(tmp_path),
+        xs.read_json([path, path]),
+        xs.read_json(path, orient="records"),
+        xs.read_json(path, on_bad_lines="skip"),
+    ):
+        assert records.to_pandas()["a"][0] == {"0": 1}
+    assert xs.read_json(path).to_pandas()["a"][0] == 1
+    assert (
+        xs.read_json(path, dtype={"a": "float64"}).to_pandas()["a"].dtype == "float64"
+    )
+
+
 @pytest.mark.parametrize("orient", ["split", "index", "columns", "values", "table"])
 def test_other_orients_are_those_of_pandas(tmp_path, orient):
     path = tmp_path / "a.json"
@@ -225,6 +319,30 @@ def test_unknown_choices_are_named(tmp_path):
         xs.read_json(tmp_path, on_bad_lines="ignore")
     with pytest.raises(ValueError, match="'split'"):
         xs.read_json(tmp_path, orient="split", lines=True)
+
+
+@pytest.mark.parametrize("wrong", ['{"a": ', '{"a": 1} x', "[1]"])
+def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong):
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1}\n{"a": 2}\n' + wrong + "\n")
+    for nrows in (1, 2):
+        expected = pd.read_json(path, lines=True, nrows=nrows)
+        assert_same(xs.read_json(path, nrows=nrows).to_pandas(), expected)
+    with pytest.raises(ValueError, match="line 3"):
+        xs.read_json(path, nrows=3).to_pandas()
+
+
+@pytest.mark.parametrize("content", [b'{"a": "x\xff"}\n', b'[{"a": "x\xff"}]'])
+def test_bytes_that_are_not_utf8(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    lines = content.startswith(b"{")
+    with pytest.raises(UnicodeDecodeError):
+        pd.read_json(path, lines=lines)
+    with pytest.raises(UnicodeDecodeError, match=r"a\.json.*Expected UTF-8") as caught:
+        xs.read_json(path).to_pandas()
+    assert isinstance(caught.value, xs.XShardsError)
+    assert caught.value.object[caught.value.start] == 0xFF
 
 
 def test_bad_lines(tmp_path):
@@ -295,7 +413,8 @@ def test_deep_nesting_is_refused(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
     with pytest.raises(ValueError, match="1024 deep"):
-        xs.read_json(path)
+        xs.read_json(path, lines=True)
     deep = "[" * 900 + "1" + "]" * 900
     path.write_text(f'{{"a": {deep}}}\n')
-    assert xs.read_json(path).to_pandas()["a"][0] == json.loads(deep)
+    whole = xs.read_json(path, lines=True).to_pandas()
+    assert whole["a"][0] == json.loads(deep)

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+import time
 from urllib.parse import quote
 
 import numpy as np
@@ -187,3 +188,32 @@ if __name__ == "__main__":
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "200000\n"
     assert ran.stderr == ""
+
+
+def test_an_object_that_changes_before_it_is_read(server):
+    from pyarrow import fs
+
+    system = fs.S3FileSystem(
+        access_key=server.key,
+        secret_key=server.secret,
+        endpoint_override=server.endpoint,
+        region="us-east-1",
+    )
+
+    def write(content):
+        with system.open_output_stream("data/changes/a.csv") as file:
+            file.write(content)
+
+    write(b"a\n1\n2\n")
+    for path in ("s3://data/changes/a.csv", "s3://data/changes"):
+        shards = xs.read_csv(path, storage_options=server.options)
+        assert shards.to_pandas()["a"].tolist() == [1, 2]
+    write(b"a\n1\n2\n3\n")
+    with pytest.raises(OSError, match=r"a\.csv'?.*It had 6 bytes, and now has 8"):
+        shards.to_pandas()
+    # Of the same size, but of another second.
+    shards = xs.read_csv("s3://data/changes/a.csv", storage_options=server.options)
+    time.sleep(1.1)
+    write(b"a\n1\n2\n4\n")
+    with pytest.raises(OSError, match=r"a\.csv.*It was written to"):
+        shards.to_pandas()

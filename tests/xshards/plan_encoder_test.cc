@@ -80,15 +80,19 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
 }
 
 TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
-  auto again = Again(MakeNode(ScanNode{
-      .format = "csv",
-      .options = {{"sep", ";"}},
-      .schema = Numbered(0)->schema(),
-      .splits =
-          {{.path = "a.csv", .begin = 10, .end = 20, .num_bytes = 10, .num_rows = 3}},
-      .columns = std::vector<std::string>{},
-      .filter = col("id") > lit(1),
-      .limit = 0}));
+  auto again = Again(MakeNode(ScanNode{.format = "csv",
+                                       .options = {{"sep", ";"}},
+                                       .schema = Numbered(0)->schema(),
+                                       .splits = {{.path = "a.csv",
+                                                   .begin = 10,
+                                                   .end = 20,
+                                                   .num_bytes = 10,
+                                                   .num_rows = 3,
+                                                   .file_bytes = 30,
+                                                   .file_modified = 1700000000123456789}},
+                                       .columns = std::vector<std::string>{},
+                                       .filter = col("id") > lit(1),
+                                       .limit = 0}));
   const auto& scan = again->as<ScanNode>();
   EXPECT_EQ(scan.options.at("sep"), ";");
   EXPECT_TRUE(scan.schema->Equals(*Numbered(0)->schema()));
@@ -96,6 +100,8 @@ TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
   EXPECT_EQ(scan.splits[0].path, "a.csv");
   EXPECT_EQ(scan.splits[0].end, 20);
   EXPECT_EQ(scan.splits[0].num_rows, 3);
+  EXPECT_EQ(scan.splits[0].file_bytes, 30);
+  EXPECT_EQ(scan.splits[0].file_modified, 1700000000123456789);
   ASSERT_TRUE(scan.columns.has_value());
   EXPECT_TRUE(scan.columns->empty());
   EXPECT_TRUE(scan.filter->Equals(col("id") > lit(1)));
