@@ -11,6 +11,7 @@
 #include <arrow/scalar.h>
 #include <arrow/util/float16.h>
 
+#include "io/duration_text.h"
 #include "io/json_shape.h"
 #include "io/number_text.h"
 
@@ -149,6 +150,13 @@ arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* o
       break;
     case arrow::Type::LARGE_STRING:
       AppendText(ValueAt<arrow::LargeStringArray>(array, row), out);
+      break;
+    case arrow::Type::DURATION:
+      *out += '"';
+      AppendIsoDuration(ValueAt<arrow::DurationArray>(array, row),
+                        static_cast<const arrow::DurationType&>(*array.type()).unit(),
+                        out);
+      *out += '"';
       break;
     case arrow::Type::LIST:
       return AppendList<arrow::ListArray>(array, row, out);
