@@ -14,6 +14,7 @@
 #include "io/json_types.h"
 #include "io/json_writer.h"
 #include "io/orc_scan.h"
+#include "io/pandas_note.h"
 #include "io/parquet_scan.h"
 #include "io/parquet_writer.h"
 #include "io/remote_output.h"
@@ -34,8 +35,8 @@ void AddOperators(OperatorTable& table) {
   table.SetScan("orc", MakeOrcScan());
   table.SetWriter("csv", MakeWriter(WithDurationsAsText(OpenCsvWriter)));
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
-  table.SetWriter("parquet", MakeWriter(OpenParquetWriter));
-  table.SetWriter("ipc", MakeWriter(OpenIpcWriter));
+  table.SetWriter("parquet", MakeWriter(WithPandasNote(OpenParquetWriter)));
+  table.SetWriter("ipc", MakeWriter(WithPandasNote(OpenIpcWriter)));
   table.SetOutput(MakeOutput);
 }
 

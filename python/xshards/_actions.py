@@ -259,7 +259,8 @@ class Actions(WideOps):
         killed leaves what was there before. On S3, where there is no renaming, they
         are copied then, one by one, under names of their own, and what they replace is
         removed after that. They hold plain columns: the index is left out, and
-        categories are written as their values.
+        categories are written as their values. That a column is Int64, boolean, string
+        or the like is noted as pandas does, and both read it so.
 
         Parameters
         ----------

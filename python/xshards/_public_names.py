@@ -11,8 +11,8 @@ __all__ = ["name_methods"]
 def name_methods(cls: type, public: str) -> None:
     """Name the methods of a class, and those it inherits from ours, after `public`.
 
-    Python says ``XShards.merge() got an unexpected keyword argument`` then, not the name
-    of the private class that has the method. `cls` is where pickle finds them.
+    Python says ``XShards.merge() got an unexpected keyword argument`` then, without the
+    name of the private class that has the method. `cls` is where pickle finds them.
     """
     for owner in cls.__mro__:
         if not owner.__module__.startswith("xshards"):
