@@ -61,34 +61,34 @@ class SumAccumulator final : public Accumulator {
  private:
   using Parts = typename Sum::Parts;
   using EachPart = std::make_index_sequence<std::tuple_size_v<Parts>>;
-  template <size_t kPart>
-  using PartType = std::tuple_element_t<kPart, Parts>;
+  template <size_t Part>
+  using PartType = std::tuple_element_t<Part, Parts>;
 
-  template <size_t... kPart>
+  template <size_t... Part>
   static std::vector<std::shared_ptr<arrow::DataType>> PartTypes(
-      std::index_sequence<kPart...> /*each*/) {
-    return {arrow::CTypeTraits<PartType<kPart>>::type_singleton()...};
+      std::index_sequence<Part...> /*each*/) {
+    return {arrow::CTypeTraits<PartType<Part>>::type_singleton()...};
   }
 
-  template <size_t... kPart>
-  arrow::ArrayVector PartColumns(std::index_sequence<kPart...> /*each*/) const {
-    return {PartColumn<kPart>()...};
+  template <size_t... Part>
+  arrow::ArrayVector PartColumns(std::index_sequence<Part...> /*each*/) const {
+    return {PartColumn<Part>()...};
   }
 
-  template <size_t kPart>
+  template <size_t Part>
   std::shared_ptr<arrow::Array> PartColumn() const {
-    std::vector<PartType<kPart>> column;
+    std::vector<PartType<Part>> column;
     column.reserve(sums_.size());
-    for (const Sum& sum : sums_) column.push_back(std::get<kPart>(sum.parts()));
+    for (const Sum& sum : sums_) column.push_back(std::get<Part>(sum.parts()));
     return ToArray(std::move(column));
   }
 
-  template <size_t... kPart>
+  template <size_t... Part>
   void MergeParts(const arrow::ArrayVector& states, const std::vector<uint32_t>& groups,
-                  std::index_sequence<kPart...> /*each*/) {
-    const auto columns = std::tuple(RawValues<PartType<kPart>>(*states[kPart])...);
+                  std::index_sequence<Part...> /*each*/) {
+    const auto columns = std::tuple(RawValues<PartType<Part>>(*states[Part])...);
     for (size_t i = 0; i < groups.size(); ++i) {
-      sums_[groups[i]].Merge(Sum(Parts(std::get<kPart>(columns)[i]...)));
+      sums_[groups[i]].Merge(Sum(Parts(std::get<Part>(columns)[i]...)));
     }
   }
 
