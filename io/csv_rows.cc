@@ -31,6 +31,12 @@ int64_t MaxFields(const char* text, int64_t size, char sep) {
                        [sep](char c) { return c == sep || c == '\n' || c == '\r'; });
 }
 
+// For so many, and some more: the next text may be a little longer. Nothing is kept.
+void MakeRoom(size_t size, ScratchVector<uint32_t>* vector) {
+  vector->clear();
+  vector->resize(size + size / 4);
+}
+
 }  // namespace
 
 CsvRows::CsvRows(const CsvOptions& options)
@@ -86,8 +92,8 @@ void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) 
 void CsvRows::FindPlain(const char* text, int64_t size) {
   const auto room = static_cast<size_t>(
       MaxFields(text, size, static_cast<char>(marks_.sep)) + kCsvPadding);
-  if (last_fields_.size() < room) last_fields_.resize(room);
-  if (ends_.size() < room + 1) ends_.resize(room + 1);
+  if (last_fields_.size() < room) MakeRoom(room, &last_fields_);
+  if (ends_.size() < room + 1) MakeRoom(room + 1, &ends_);
   ends_[0] = std::numeric_limits<uint32_t>::max();
   found_.ends = ends_.data() + 1;
   found_.last_fields = last_fields_.data();
@@ -97,9 +103,9 @@ void CsvRows::FindPlain(const char* text, int64_t size) {
 void CsvRows::FindOdd(const char* text, int64_t size) {
   const std::string_view all(text, static_cast<size_t>(size));
   const auto room = static_cast<size_t>(io::MaxFields(all, *odd_));
-  if (last_fields_.size() < room) last_fields_.resize(room);
-  if (line_ends_.size() < room) line_ends_.resize(room);
-  if (ends_.size() < 2 * room + 1) ends_.resize(2 * room + 1);
+  if (last_fields_.size() < room) MakeRoom(room, &last_fields_);
+  if (line_ends_.size() < room) MakeRoom(room, &line_ends_);
+  if (ends_.size() < 2 * room + 1) MakeRoom(2 * room + 1, &ends_);
   CsvFieldPairs found{.pairs = ends_.data(),
                       .last_fields = last_fields_.data(),
                       .line_ends = line_ends_.data()};

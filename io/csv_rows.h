@@ -9,6 +9,7 @@
 #include "io/csv_odd_structure.h"
 #include "io/csv_options.h"
 #include "io/csv_structure.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::io {
 
@@ -118,10 +119,10 @@ class CsvRows {
   int64_t line_;
   const FindCsvFields find_;
   const char* text_ = nullptr;
-  std::vector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
-  std::vector<uint32_t> last_fields_;
-  std::vector<uint32_t> line_ends_;  // only with odd_
-  std::vector<uint32_t> firsts_;
+  ScratchVector<uint32_t> ends_;  // behind a first one, which makes fields begin at 0
+  ScratchVector<uint32_t> last_fields_;
+  ScratchVector<uint32_t> line_ends_;  // only with odd_
+  ScratchVector<uint32_t> firsts_;
   std::vector<Line> lines_;
   std::vector<LongRow> left_out_;
   CsvFieldEnds found_;

@@ -16,7 +16,8 @@ bool IsSupported(CsvTarget target) {
       return has_bits && __builtin_cpu_supports("avx2") != 0;
     case CsvTarget::kAvx512:
       return has_bits && __builtin_cpu_supports("avx512f") != 0 &&
-             __builtin_cpu_supports("avx512bw") != 0;
+             __builtin_cpu_supports("avx512bw") != 0 &&
+             __builtin_cpu_supports("avx512vbmi2") != 0;
     default:
       return true;
   }

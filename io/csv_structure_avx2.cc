@@ -9,7 +9,7 @@
 namespace xshards::io {
 namespace {
 
-class Avx2Bytes {
+class Avx2Bytes : public PlacesOneByOne {
  public:
   explicit Avx2Bytes(const uint8_t* text)
       : low_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text))),

@@ -9,7 +9,7 @@ constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHigh = 0x8080808080808080;
 
 /// Eight words of eight bytes.
-class WordBytes {
+class WordBytes : public PlacesOneByOne {
  public:
   explicit WordBytes(const uint8_t* text) { __builtin_memcpy(words_, text, 64); }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scan of csv_structure.h over 64 bytes at a time. Compiled once for each processor
 // family, so everything here has internal linkage and nothing of the standard library is
-// used. A target gives `Bytes`: 64 bytes that can be compared with one, as a bit mask.
+// used. A target gives `Bytes`: 64 bytes that can be compared with one, as a bit mask,
+// and how bits become places.
 #pragma once
 
 #ifdef __PCLMUL__
@@ -76,6 +77,33 @@ struct QuoteState : CsvQuoteState {
   }
 };
 
+/// How targets without an instruction for it turn bits into places.
+struct PlacesOneByOne {
+  /// Write where the bits of a mask are, counted from `base`, and return the end of what
+  /// is written. Four at least are written, so that only many need a guess of how many.
+  static uint32_t* WritePlaces(uint64_t bits, uint32_t base, uint32_t* out) {
+    const int count = __builtin_popcountll(bits);
+    int written = 0;
+    do {
+      for (int i = 0; i < 4; ++i) {
+        out[written++] = base + LowestBit(bits);
+        bits &= bits - 1;
+      }
+    } while (written < count);
+    return out + count;
+  }
+
+ private:
+  // Of no bit: anything.
+  static uint32_t LowestBit(uint64_t bits) {
+#ifdef __BMI__
+    return static_cast<uint32_t>(_tzcnt_u64(bits));
+#else
+    return bits == 0 ? 0 : static_cast<uint32_t>(__builtin_ctzll(bits));
+#endif
+  }
+};
+
 template <typename Bytes>
 void FindFields(const uint8_t* text, int64_t size, CsvMarks marks, CsvFieldEnds* out) {
   uint32_t* ends = out->ends;
@@ -99,17 +127,16 @@ void FindFields(const uint8_t* text, int64_t size, CsvMarks marks, CsvFieldEnds*
       state.after_closing = false;
     }
     const auto before = static_cast<uint32_t>(ends - out->ends);
-    while (lines != 0) {
+    // Whether there is a line end in 64 bytes is hard to guess, a second one is rare: the
+    // first is written always, and does not count if there is none.
+    do {
       const uint64_t below = (lines & (~lines + 1)) - 1;
-      *last_fields++ =
+      *last_fields =
           before + static_cast<uint32_t>(__builtin_popcountll(structure & below));
+      last_fields += lines != 0 ? 1 : 0;
       lines &= lines - 1;
-    }
-    const auto base = static_cast<uint32_t>(at);
-    while (structure != 0) {
-      *ends++ = base + static_cast<uint32_t>(__builtin_ctzll(structure));
-      structure &= structure - 1;
-    }
+    } while (lines != 0);
+    ends = Bytes::WritePlaces(structure, static_cast<uint32_t>(at), ends);
   }
   // The last 64 bytes may reach behind the text, but their state was taken at its end:
   // no quote and no break is there.

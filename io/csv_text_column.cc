@@ -80,12 +80,13 @@ class TextColumn final : public CsvColumn {
   }
 
  private:
-  static constexpr size_t kMove = kUnquotePadding;
+  // Short values are copied at once, with what is behind them.
+  static constexpr size_t kMove = 32;
 
   // Write the value of a quoted or escaped field, and return where it ends.
   char* CopyUnescaped(std::string_view field, char* out) {
     if (const auto quote = values_->only_quotes(); quote.has_value()) {
-      return CopyUnquoted(field, *quote, out);
+      return unquote_(field.data(), field.size(), *quote, out);
     }
     const auto value = values_->Unescape(field, &scratch_);
     std::memcpy(out, value.data(), value.size());
@@ -107,7 +108,7 @@ class TextColumn final : public CsvColumn {
   // Make room for rows that have so many bytes. Room for all rows, if the others are like
   // those so far: text stays where it is written, and what is too much is given back.
   arrow::Status Reserve(int64_t num_bytes, int64_t num_rows) {
-    const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kMove);
+    const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kUnquotePadding);
     if (text_ != nullptr && text_->size() >= needed) return arrow::Status::OK();
     const int64_t rows_seen = std::max<int64_t>(rows_before_ + size_ + num_rows, 1);
     const double row_bytes = static_cast<double>(bytes_before_ + num_bytes_ + num_bytes) /
@@ -125,6 +126,7 @@ class TextColumn final : public CsvColumn {
   const std::shared_ptr<arrow::DataType> type_;
   const CsvValues* const values_;
   arrow::MemoryPool* const pool_;
+  const CopyUnquoted unquote_ = CsvUnquoter(BestCsvTarget());
   std::shared_ptr<arrow::ResizableBuffer> offsets_;
   std::shared_ptr<arrow::ResizableBuffer> text_;
   Validity validity_;

@@ -11,10 +11,12 @@
 namespace xshards::io {
 namespace {
 
+constexpr size_t kStep = 32;
+
 #ifdef __SSE2__
 
-/// Copy 32 bytes; bit i of the result says whether byte i is the quote. Every x86-64 has
-/// these instructions, so that this file needs no choice at run time.
+/// Copy kStep bytes; bit i of the result says whether byte i is the quote. Every x86-64
+/// has these instructions, so that this file needs no choice at run time.
 class Copier {
  public:
   explicit Copier(char quote) : quote_(_mm_set1_epi8(quote)) {}
@@ -42,9 +44,9 @@ class Copier {
   explicit Copier(char quote) : quote_(quote) {}
 
   uint32_t Copy(const char* from, char* to) const {
-    std::memcpy(to, from, kUnquotePadding);
+    std::memcpy(to, from, kStep);
     uint32_t quotes = 0;
-    for (uint32_t i = 0; i < kUnquotePadding; ++i) {
+    for (uint32_t i = 0; i < kStep; ++i) {
       quotes |= uint32_t{from[i] == quote_} << i;
     }
     return quotes;
@@ -58,15 +60,15 @@ class Copier {
 
 }  // namespace
 
-char* CopyUnquoted(std::string_view field, char quote, char* out) {
+char* CopyUnquotedBaseline(const char* field, size_t size, char quote, char* out) {
   const Copier copier(quote);
-  const char* at = field.data() + 1;
-  const char* const end = field.data() + field.size();
+  const char* at = field + 1;
+  const char* const end = field + size;
   while (at < end) {
     const uint32_t quotes = copier.Copy(at, out);
     if (quotes == 0) {
-      at += kUnquotePadding;
-      out += kUnquotePadding;
+      at += kStep;
+      out += kStep;
       continue;
     }
     const int before = __builtin_ctz(quotes);
@@ -85,6 +87,13 @@ char* CopyUnquoted(std::string_view field, char quote, char* out) {
   }
   // Whole steps may lead behind the end: of the field and of the copy alike.
   return out - (at - end);
+}
+
+CopyUnquoted CsvUnquoter([[maybe_unused]] CsvTarget target) {
+#ifdef __x86_64__
+  if (target == CsvTarget::kAvx512) return CopyUnquotedAvx512;
+#endif
+  return CopyUnquotedBaseline;
 }
 
 }  // namespace xshards::io

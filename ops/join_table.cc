@@ -4,20 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 namespace xshards::ops {
 
 namespace {
 
-// Rows that are sorted at once: what they are sorted to is in cache.
-constexpr size_t kRowsInChunk = size_t{1} << 16;
-// Of a part, so that its table is in cache; and not more parts than can be written to at
-// the same time.
-constexpr size_t kRowsInPart = size_t{1} << 16;
-constexpr int kMaxPartBits = 8;
-constexpr size_t kMaxParts = size_t{1} << kMaxPartBits;
+// Of a part, so that its table is in cache.
+constexpr size_t kSlotRowsInPart = size_t{1} << 16;
+constexpr size_t kNumbersInPart = size_t{1} << 18;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
 constexpr uint32_t kSlotsAhead = 16;
 // Rows looked for at once, so that what they need comes from memory meanwhile.
@@ -42,7 +37,8 @@ JoinTable::JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys,
       keys_(std::move(keys)),
       kind_(kind),
       num_rows_(static_cast<uint32_t>(keys_.num_rows())),
-      num_chunks_((keys_.num_rows() + kRowsInChunk - 1) / kRowsInChunk),
+      num_chunks_((keys_.num_rows() + RowsByPart::kRowsInChunk - 1) /
+                  RowsByPart::kRowsInChunk),
       pool_(pool),
       next_(ScratchAllocator<uint32_t>(pool)),
       dense_(ScratchAllocator<uint32_t>(pool)),
@@ -75,7 +71,8 @@ arrow::Result<size_t> JoinTable::StartStep() {
       ChooseParts();
       sorted_words_.resize(num_rows_);
       if (dense_.empty()) sorted_rows_.resize(num_rows_);
-      ends_.resize(num_chunks_ * (parts_.size() + 1));
+      // Rows whose key is missing are sorted behind all parts.
+      sorted_.Start(num_chunks_, parts_.size() + 1);
       return num_chunks_;
     case Step::kSort:
       step_ = Step::kFill;
@@ -113,8 +110,8 @@ arrow::Status JoinTable::RunTask(size_t task) {
 }
 
 std::pair<uint32_t, uint32_t> JoinTable::RowsOfChunk(size_t chunk) const {
-  const size_t begin = chunk * kRowsInChunk;
-  const size_t end = std::min<size_t>(begin + kRowsInChunk, num_rows_);
+  const size_t begin = chunk * RowsByPart::kRowsInChunk;
+  const size_t end = std::min<size_t>(begin + RowsByPart::kRowsInChunk, num_rows_);
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 }
 
@@ -128,16 +125,16 @@ void JoinTable::ChooseDense() {
 }
 
 void JoinTable::ChooseParts() {
-  const int bits = std::min(
-      static_cast<int>(std::bit_width((num_rows_ - 1) / kRowsInPart)), kMaxPartBits);
-  size_t num_parts = size_t{1} << bits;
-  shift_ = 32 - bits;
-  if (!dense_.empty()) {
-    // As many numbers to each part, but for the last.
-    shift_ = std::max(0, static_cast<int>(std::bit_width(dense_.size() - 1)) - bits);
-    num_parts = ((dense_.size() - 1) >> shift_) + 1;
+  if (dense_.empty()) {
+    const int bits = RowsByPart::PartBits(num_rows_, kSlotRowsInPart);
+    shift_ = 32 - bits;
+    parts_.resize(size_t{1} << bits);
+    return;
   }
-  parts_.resize(num_parts);
+  // As many numbers to each part, but for the last.
+  const int bits = RowsByPart::PartBits(dense_.size(), kNumbersInPart);
+  shift_ = std::max(0, static_cast<int>(std::bit_width(dense_.size() - 1)) - bits);
+  parts_.resize(((dense_.size() - 1) >> shift_) + 1);
 }
 
 void JoinTable::SortChunk(size_t chunk) {
@@ -167,33 +164,29 @@ void JoinTable::SortRows(size_t chunk, PartOf&& part_of, Put&& put) {
     return any_missing && keys_.is_missing(row) ? num_parts : part_of(keys_.word(row));
   };
   const auto [begin, end] = RowsOfChunk(chunk);
-  // First how many rows there are of each part, then where the next one goes.
-  std::array<uint32_t, kMaxParts + 1> places{};
-  for (uint32_t row = begin; row < end; ++row) ++places[part_of_row(row)];
-  std::exclusive_scan(places.begin(), places.end(), places.begin(), begin);
-  for (uint32_t row = begin; row < end; ++row) {
-    put(places[part_of_row(row)]++, keys_.word(row), row);
-  }
-  std::copy_n(places.begin(), num_parts + 1, ends_.data() + chunk * (num_parts + 1));
-}
-
-std::pair<uint32_t, uint32_t> JoinTable::Sorted(size_t chunk, size_t part) const {
-  const size_t at = chunk * (parts_.size() + 1) + part;
-  return {part == 0 ? RowsOfChunk(chunk).first : ends_[at - 1], ends_[at]};
+  sorted_.SortChunk(
+      chunk, begin, end - begin,
+      [&, first = begin](size_t i) {
+        return part_of_row(first + static_cast<uint32_t>(i));
+      },
+      [&, first = begin](size_t i, uint32_t place) {
+        const uint32_t row = first + static_cast<uint32_t>(i);
+        put(place, keys_.word(row), row);
+      });
 }
 
 void JoinTable::FillSlots(size_t number) {
   Part& part = parts_[number];
   size_t num_rows = 0;
   for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
-    const auto [begin, end] = Sorted(chunk, number);
+    const auto [begin, end] = sorted_.Places(chunk, number);
     num_rows += end - begin;
   }
   part.slots = ScratchVector<Slot>(std::bit_ceil(std::max<size_t>(1, 2 * num_rows)),
                                    Slot{}, ScratchAllocator<Slot>(pool_));
   part.mask = part.slots.size() - 1;
   for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
-    const auto [begin, end] = Sorted(chunk, number);
+    const auto [begin, end] = sorted_.Places(chunk, number);
     for (uint32_t i = begin; i < end; ++i) {
       const uint64_t ahead = sorted_words_[std::min(i + kSlotsAhead, end - 1)];
       __builtin_prefetch(&part.slots[HashOf(ahead) & part.mask], 1);
@@ -225,7 +218,7 @@ void JoinTable::FillDense(size_t number) {
   bool has_repeats = false;
   // Backwards, so that the rows of a key end up in ascending order.
   for (size_t chunk = num_chunks_; chunk-- > 0;) {
-    const auto [begin, end] = Sorted(chunk, number);
+    const auto [begin, end] = sorted_.Places(chunk, number);
     for (uint32_t i = end; i-- > begin;) {
       const auto row = static_cast<uint32_t>(sorted_words_[i]);
       uint32_t& place = places[sorted_words_[i] >> 32];
@@ -244,7 +237,7 @@ void JoinTable::FillDense(size_t number) {
 void JoinTable::FillMissing() {
   uint32_t last = kNoRow;
   for (size_t chunk = 0; chunk < num_chunks_; ++chunk) {
-    const auto [begin, end] = Sorted(chunk, parts_.size());
+    const auto [begin, end] = sorted_.Places(chunk, parts_.size());
     for (uint32_t i = begin; i < end; ++i) {
       const uint32_t row =
           dense_.empty() ? sorted_rows_[i] : static_cast<uint32_t>(sorted_words_[i]);

@@ -12,7 +12,8 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
-#include "ops/scratch_vector.h"
+#include "ops/rows_by_part.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -64,9 +65,6 @@ class JoinTable final : public HeldRows {
   void SortChunk(size_t chunk);
   template <typename PartOf, typename Put>
   void SortRows(size_t chunk, PartOf&& part_of, Put&& put);
-  /// Where among the sorted the rows of a chunk lie that are of a part; those whose key
-  /// is missing are the last of all parts.
-  std::pair<uint32_t, uint32_t> Sorted(size_t chunk, size_t part) const;
   void FillMissing();
   void FillSlots(size_t number);
   void FillDense(size_t number);
@@ -99,7 +97,7 @@ class JoinTable final : public HeldRows {
   std::vector<NumberRange> ranges_;       // of the chunks
   ScratchVector<uint64_t> sorted_words_;  // of a dense table, with the row below
   ScratchVector<uint32_t> sorted_rows_;   // of slots
-  std::vector<uint32_t> ends_;            // of the parts of each chunk in them
+  RowsByPart sorted_;
 };
 
 }  // namespace xshards::ops

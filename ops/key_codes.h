@@ -9,8 +9,8 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "ops/scratch_vector.h"
 #include "ops/value_table.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -17,9 +17,9 @@
 #include "ops/key_columns.h"
 #include "ops/key_values.h"
 #include "ops/positions.h"
-#include "ops/scratch_vector.h"
 #include "ops/unary_stream.h"
 #include "xshards/distinct_rows.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -2,9 +2,7 @@
 #include "ops/ordered_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include <arrow/array/array_primitive.h>
@@ -17,17 +15,17 @@ namespace xshards::ops {
 
 namespace {
 
-// Rows that are sorted at once: what they are sorted to is in cache.
-constexpr size_t kRowsInChunk = size_t{1} << 16;
-// Of a part, so that its values are in cache; and not more parts than can be written to
-// at the same time.
-constexpr size_t kPlacesInPart = size_t{1} << 16;
-constexpr int kMaxPartBits = 8;
-constexpr size_t kMaxParts = size_t{1} << kMaxPartBits;
+// Of a part, so that its values are in cache.
+constexpr size_t kNumbersInPart = size_t{1} << 18;
 // So many that parts do not share a word of bits.
 constexpr int kMinShift = 6;
+constexpr size_t kMinPlaces = size_t{1} << kMinShift;
 // More of them would rather waste memory than save time.
-constexpr uint64_t kMaxPlacesPerRow = 2;
+constexpr uint64_t kMaxNumbersPerRow = 2;
+// Rows looked for at once, so that what they need comes from memory meanwhile.
+constexpr size_t kRowsAhead = 128;
+// To the second cache: as many as the first one can wait for are too few.
+constexpr int kToSecondCache = 2;
 
 /// Call `move` with a value of the type that has so many bytes.
 template <typename Move>
@@ -54,11 +52,13 @@ OrderedRows::OrderedRows(arrow::RecordBatchVector batches, int key,
       keys_(batches_.size()),
       ranges_(batches_.size()),
       places_(ScratchAllocator<uint32_t>(pool)),
-      taken_(ScratchAllocator<uint64_t>(pool)) {
+      taken_(ScratchAllocator<uint64_t>(pool)),
+      firsts_(ScratchAllocator<uint32_t>(pool)),
+      last_(ScratchAllocator<uint64_t>(pool)) {
   for (size_t batch = 0; batch < batches_.size(); ++batch) {
     const auto num_rows = static_cast<size_t>(batches_[batch]->num_rows());
-    for (size_t begin = 0; begin < num_rows; begin += kRowsInChunk) {
-      const size_t end = std::min(begin + kRowsInChunk, num_rows);
+    for (size_t begin = 0; begin < num_rows; begin += RowsByPart::kRowsInChunk) {
+      const size_t end = std::min(begin + RowsByPart::kRowsInChunk, num_rows);
       chunks_.push_back({batch, begin, end, num_rows_ + begin});
     }
     num_rows_ += num_rows;
@@ -94,11 +94,22 @@ arrow::Result<size_t> OrderedRows::StartStep() {
       ARROW_RETURN_NOT_OK(StartSort());
       return chunks_.size();
     case Step::kSort:
-      step_ = Step::kPlace;
-      return num_parts_;
+      if (!has_repeats_) {
+        step_ = Step::kPlace;
+        ARROW_RETURN_NOT_OK(StartPlace(num_numbers_));
+        return num_parts_;
+      }
+      [[fallthrough]];
     case Step::kPlace:
+      if (has_repeats_) {
+        step_ = Step::kPlaceRepeats;
+        ARROW_RETURN_NOT_OK(StartPlaceRepeats());
+        return num_parts_;
+      }
+      [[fallthrough]];
+    case Step::kPlaceRepeats:
       step_ = Step::kDone;
-      if (!is_unfit_) ARROW_RETURN_NOT_OK(Finish());
+      ARROW_RETURN_NOT_OK(Finish());
       return 0;
     case Step::kDone:
       return 0;
@@ -115,6 +126,7 @@ arrow::Status OrderedRows::RunTask(size_t task) {
       SortChunk(chunks_[task], task);
       break;
     case Step::kPlace:
+    case Step::kPlaceRepeats:
       PlacePart(task);
       break;
     default:
@@ -135,55 +147,79 @@ arrow::Status OrderedRows::MeasureBatch(size_t batch) {
 bool OrderedRows::ChooseParts() {
   NumberRange whole;
   for (const NumberRange& range : ranges_) whole.Include(range);
-  if (whole.width() >= kMaxPlacesPerRow * num_rows_ || whole.width() >= kNoRow ||
-      whole.width() + 1 < num_rows_) {
+  if (whole.width() >= kMaxNumbersPerRow * num_rows_ || whole.width() >= kNoRow) {
     return false;
   }
   least_ = static_cast<uint64_t>(whole.least);
-  num_places_ = whole.width() + 1;
-  const int bits = std::min(
-      static_cast<int>(std::bit_width((num_places_ - 1) / kPlacesInPart)), kMaxPartBits);
-  shift_ = std::max(kMinShift, static_cast<int>(std::bit_width(num_places_ - 1)) - bits);
-  num_parts_ = ((num_places_ - 1) >> shift_) + 1;
+  num_numbers_ = whole.width() + 1;
+  has_repeats_ = num_numbers_ < num_rows_;  // others are found later
+  const int bits = RowsByPart::PartBits(num_numbers_, kNumbersInPart);
+  shift_ = std::max(kMinShift, static_cast<int>(std::bit_width(num_numbers_ - 1)) - bits);
+  num_parts_ = ((num_numbers_ - 1) >> shift_) + 1;
   return true;
 }
 
 arrow::Status OrderedRows::StartSort() {
   places_.resize(num_rows_);
-  part_ends_.resize(chunks_.size() * num_parts_);
-  taken_.resize((num_places_ + 63) / 64);
+  sorted_.Start(chunks_.size(), num_parts_);
   for (Column& column : columns_) {
-    const auto width = static_cast<size_t>(column.byte_width);
     column.sorted = ScratchVector<uint8_t>(ScratchAllocator<uint8_t>(pool_));
-    column.sorted.resize(num_rows_ * width);
-    const auto placed_bytes = static_cast<int64_t>(num_places_ * width);
-    ARROW_ASSIGN_OR_RAISE(column.placed, arrow::AllocateBuffer(placed_bytes, pool_));
+    column.sorted.resize(num_rows_ * static_cast<size_t>(column.byte_width));
     if (!column.any_missing) continue;
     column.sorted_there = ScratchVector<uint8_t>(ScratchAllocator<uint8_t>(pool_));
     column.sorted_there.resize(num_rows_);
-    ARROW_ASSIGN_OR_RAISE(
-        column.placed_there,
-        arrow::AllocateEmptyBitmap(static_cast<int64_t>(num_places_), pool_));
   }
   return arrow::Status::OK();
 }
 
+arrow::Status OrderedRows::StartPlace(size_t num_places) {
+  num_places_ = num_places;
+  if (!has_repeats_) taken_.resize((num_numbers_ + 63) / 64);
+  const auto length = static_cast<int64_t>(num_places);
+  for (Column& column : columns_) {
+    // There may be others, from before it was known that keys repeat.
+    column.placed.reset();
+    column.placed_there.reset();
+    ARROW_ASSIGN_OR_RAISE(column.placed,
+                          arrow::AllocateBuffer(length * column.byte_width, pool_));
+    if (!column.any_missing) continue;
+    ARROW_ASSIGN_OR_RAISE(column.placed_there, arrow::AllocateEmptyBitmap(length, pool_));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status OrderedRows::StartPlaceRepeats() {
+  ScratchVector<uint64_t>().swap(taken_);
+  firsts_.resize(num_numbers_);
+  size_t num_places = 0;
+  for (size_t part = 0; part < num_parts_; ++part) {
+    part_begins_.push_back(static_cast<uint32_t>(num_places));
+    for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+      const auto [begin, end] = sorted_.Places(chunk, part);
+      num_places += end - begin;
+    }
+    num_places = (num_places + kMinPlaces - 1) / kMinPlaces * kMinPlaces;
+  }
+  if (num_places >= kNoRow) {
+    is_unfit_ = true;
+    return arrow::Status::OK();
+  }
+  last_.assign(num_places / 64, 0);
+  return StartPlace(num_places);
+}
+
 void OrderedRows::SortChunk(const Chunk& chunk, size_t number) {
   const JoinKeys& keys = *keys_[chunk.batch];
-  const auto place_of = [&](size_t row) { return keys.word(row) - least_; };
-  // First how many rows there are of each part, then where the next one goes.
-  std::array<uint32_t, kMaxParts> next{};
-  for (size_t row = chunk.begin; row < chunk.end; ++row) ++next[place_of(row) >> shift_];
-  std::exclusive_scan(next.begin(), next.end(), next.begin(),
-                      static_cast<uint32_t>(chunk.first));
+  const auto place_of = [&](size_t row) { return keys.word(chunk.begin + row) - least_; };
   ScratchVector<uint32_t> to(ScratchAllocator<uint32_t>{pool_});
   to.resize(chunk.end - chunk.begin);
-  for (size_t i = 0; i < to.size(); ++i) {
-    const uint64_t place = place_of(chunk.begin + i);
-    to[i] = next[place >> shift_]++;
-    places_[to[i]] = static_cast<uint32_t>(place);
-  }
-  std::copy_n(next.begin(), num_parts_, part_ends_.data() + number * num_parts_);
+  sorted_.SortChunk(
+      number, static_cast<uint32_t>(chunk.first), to.size(),
+      [&](size_t row) { return place_of(row) >> shift_; },
+      [&](size_t row, uint32_t sorted) {
+        to[row] = sorted;
+        places_[sorted] = static_cast<uint32_t>(place_of(row));
+      });
   for (Column& column : columns_) SortColumn(chunk, to, column);
 }
 
@@ -201,26 +237,26 @@ void OrderedRows::SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& 
   }
 }
 
-std::pair<size_t, size_t> OrderedRows::Sorted(size_t chunk, size_t part) const {
-  const size_t at = chunk * num_parts_ + part;
-  return {part == 0 ? chunks_[chunk].first : part_ends_[at - 1], part_ends_[at]};
-}
-
 void OrderedRows::PlacePart(size_t part) {
-  if (!TakePlaces(part)) {
-    is_unfit_ = true;
+  if (step_ == Step::kPlaceRepeats) {
+    ChoosePlaces(part);
+  } else if (has_repeats_ || !TakeNumbers(part)) {
+    has_repeats_ = true;
     return;
   }
   for (const Column& column : columns_) PlaceColumn(part, column);
 }
 
-bool OrderedRows::TakePlaces(size_t part) {
-  const size_t first_word = (part << shift_) / 64;
-  const size_t end_word = std::min(((part + 1) << shift_) / 64, taken_.size());
-  std::fill(taken_.data() + first_word, taken_.data() + end_word, 0);
+std::pair<size_t, size_t> OrderedRows::NumbersOf(size_t part) const {
+  return {part << shift_, std::min((part + 1) << shift_, num_numbers_)};
+}
+
+bool OrderedRows::TakeNumbers(size_t part) {
+  const auto [first, last] = NumbersOf(part);
+  std::fill(taken_.data() + first / 64, taken_.data() + (last + 63) / 64, 0);
   uint64_t repeats = 0;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    const auto [begin, end] = Sorted(chunk, part);
+    const auto [begin, end] = sorted_.Places(chunk, part);
     for (size_t i = begin; i < end; ++i) {
       uint64_t& word = taken_[places_[i] / 64];
       const uint64_t bit = uint64_t{1} << places_[i] % 64;
@@ -231,18 +267,40 @@ bool OrderedRows::TakePlaces(size_t part) {
   return repeats == 0;
 }
 
+void OrderedRows::ChoosePlaces(size_t part) {
+  const auto [first, last] = NumbersOf(part);
+  // First how many rows there are of each number, then where they end.
+  std::fill(firsts_.data() + first, firsts_.data() + last, 0);
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    const auto [begin, end] = sorted_.Places(chunk, part);
+    for (size_t i = begin; i < end; ++i) ++firsts_[places_[i]];
+  }
+  uint32_t place = part_begins_[part];
+  for (size_t number = first; number < last; ++number) {
+    const uint32_t count = firsts_[number];
+    place += count;
+    firsts_[number] = count == 0 ? kNoRow : place;
+    if (count > 0) last_[(place - 1) / 64] |= uint64_t{1} << (place - 1) % 64;
+  }
+  // Backwards, so that the rows of a number stay in order, and its end becomes its start.
+  for (size_t chunk = chunks_.size(); chunk-- > 0;) {
+    const auto [begin, end] = sorted_.Places(chunk, part);
+    for (size_t i = end; i-- > begin;) places_[i] = --firsts_[places_[i]];
+  }
+}
+
 void OrderedRows::PlaceColumn(size_t part, const Column& column) {
   ForWidth(column.byte_width, [&]<typename T>(T) {
     const T* const sorted = reinterpret_cast<const T*>(column.sorted.data());
     T* const placed = reinterpret_cast<T*>(column.placed->mutable_data());
     for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-      const auto [begin, end] = Sorted(chunk, part);
+      const auto [begin, end] = sorted_.Places(chunk, part);
       for (size_t i = begin; i < end; ++i) placed[places_[i]] = sorted[i];
     }
   });
   if (!column.any_missing) return;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    const auto [begin, end] = Sorted(chunk, part);
+    const auto [begin, end] = sorted_.Places(chunk, part);
     for (size_t i = begin; i < end; ++i) {
       arrow::bit_util::SetBitTo(column.placed_there->mutable_data(), places_[i],
                                 column.sorted_there[i] != 0);
@@ -251,6 +309,7 @@ void OrderedRows::PlaceColumn(size_t part, const Column& column) {
 }
 
 arrow::Status OrderedRows::Finish() {
+  if (is_unfit_) return arrow::Status::OK();
   const auto num_places = static_cast<int64_t>(num_places_);
   const auto nulls = std::make_shared<arrow::NullArray>(num_places);
   auto schema = batches_[0]->schema();
@@ -270,29 +329,52 @@ arrow::Status OrderedRows::Finish() {
   keys_.clear();
   batches_.clear();
   ScratchVector<uint32_t>().swap(places_);
-  if (num_rows_ == num_places_) ScratchVector<uint64_t>().swap(taken_);
+  if (num_rows_ == num_numbers_) ScratchVector<uint64_t>().swap(taken_);
   return arrow::Status::OK();
 }
 
 void OrderedRows::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
   first->resize(keys.num_rows());
-  uint32_t* const found = first->data();
+  if (has_repeats_) {
+    FindFirsts(keys, first->data());
+  } else {
+    FindPlaces(keys, first->data());
+  }
+  for (size_t row = 0; keys.any_missing() && row < keys.num_rows(); ++row) {
+    if (keys.is_missing(row)) (*first)[row] = kNoRow;
+  }
+}
+
+void OrderedRows::FindFirsts(const JoinKeys& keys, uint32_t* found) const {
+  // Keys of no row look at the first number, so that no branch has to be guessed.
+  const auto number_of = [&](size_t row) {
+    const uint64_t number = keys.word(row) - least_;
+    return number < num_numbers_ ? number : kNoRow;
+  };
+  const size_t num_rows = keys.num_rows();
+  for (size_t row = 0; row < num_rows; ++row) {
+    const uint64_t ahead = number_of(std::min(row + kRowsAhead, num_rows - 1));
+    __builtin_prefetch(&firsts_[ahead == kNoRow ? 0 : ahead], 0, kToSecondCache);
+    const uint64_t number = number_of(row);
+    const uint32_t place = firsts_[number == kNoRow ? 0 : number];
+    found[row] = number == kNoRow ? kNoRow : place;
+  }
+}
+
+void OrderedRows::FindPlaces(const JoinKeys& keys, uint32_t* found) const {
   const auto place_of = [&](size_t row) { return keys.word(row) - least_; };
   if (taken_.empty()) {
     for (size_t row = 0; row < keys.num_rows(); ++row) {
       const uint64_t place = place_of(row);
       found[row] = place < num_places_ ? static_cast<uint32_t>(place) : kNoRow;
     }
-  } else {
-    for (size_t row = 0; row < keys.num_rows(); ++row) {
-      const uint64_t place = place_of(row);
-      const bool is_inside = place < num_places_;
-      const uint64_t bit = taken_[is_inside ? place / 64 : 0] >> place % 64 & 1;
-      found[row] = is_inside && bit != 0 ? static_cast<uint32_t>(place) : kNoRow;
-    }
+    return;
   }
-  for (size_t row = 0; keys.any_missing() && row < keys.num_rows(); ++row) {
-    if (keys.is_missing(row)) found[row] = kNoRow;
+  for (size_t row = 0; row < keys.num_rows(); ++row) {
+    const uint64_t place = place_of(row);
+    const bool is_inside = place < num_places_;
+    const uint64_t bit = taken_[is_inside ? place / 64 : 0] >> place % 64 & 1;
+    found[row] = is_inside && bit != 0 ? static_cast<uint32_t>(place) : kNoRow;
   }
 }
 

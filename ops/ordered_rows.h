@@ -16,16 +16,18 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
-#include "ops/scratch_vector.h"
+#include "ops/rows_by_part.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 
-/// Held rows in the order of their keys, where these are numbers that lie close together
-/// and none repeats: a row's place is its number, so that nothing has to be looked up,
-/// and a row of the other side needs one access to memory for each column, no other.
+/// Held rows in the order of their keys, where these are numbers that lie close together.
+/// If none repeats, a row's place is its number, so that nothing has to be looked up, and
+/// a row of the other side needs one access to memory for each column, no other. If some
+/// do, a table says where the rows of a number begin, and these are side by side.
 ///
 /// Places without a row hold anything. Values are moved twice, as it is done in cache:
-/// to the parts of the range in which their places are, and from there to their places.
+/// to the parts of the range in which their numbers are, and from there to their places.
 class OrderedRows final : public HeldRows {
  public:
   /// `taken` are the columns that rows() has; others are there as columns of nulls, so
@@ -37,15 +39,18 @@ class OrderedRows final : public HeldRows {
 
   arrow::Result<size_t> StartStep() override;
   arrow::Status RunTask(size_t task) override;
-  /// False, after the last step, if keys repeat, are missing or lie too far apart.
+  /// False, after the last step, if keys are missing or lie too far apart.
   bool is_made() const { return rows_ != nullptr; }
 
   void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const override;
-  uint32_t Next(uint32_t /*row*/) const override { return kNoRow; }
-  bool has_repeats() const override { return false; }
+  uint32_t Next(uint32_t row) const override {
+    const bool is_last = last_.empty() || (last_[row / 64] >> row % 64 & 1) != 0;
+    return is_last ? kNoRow : row + 1;
+  }
+  bool has_repeats() const override { return has_repeats_; }
 
  private:
-  enum class Step : uint8_t { kNone, kMeasure, kSort, kPlace, kDone };
+  enum class Step : uint8_t { kNone, kMeasure, kSort, kPlace, kPlaceRepeats, kDone };
   /// Rows of a batch that are sorted at once.
   struct Chunk {
     size_t batch = 0;
@@ -66,19 +71,25 @@ class OrderedRows final : public HeldRows {
   OrderedRows(arrow::RecordBatchVector batches, int key, arrow::MemoryPool* pool);
 
   arrow::Status MeasureBatch(size_t batch);
-  /// False if keys lie too far apart, or repeat for sure.
+  /// False if keys lie too far apart.
   bool ChooseParts();
   arrow::Status StartSort();
+  arrow::Status StartPlace(size_t num_places);
+  /// Give each part places for all of its rows.
+  arrow::Status StartPlaceRepeats();
   void SortChunk(const Chunk& chunk, size_t number);
   /// Move the values of a chunk's rows `to` where they are sorted.
   void SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to, Column& column);
   void PlacePart(size_t part);
-  /// Note which places of a part are taken; false if one is taken twice.
-  bool TakePlaces(size_t part);
+  /// Note which numbers of a part there are; false if one repeats.
+  bool TakeNumbers(size_t part);
+  /// Put places, one for each row of a part, where its numbers were.
+  void ChoosePlaces(size_t part);
+  std::pair<size_t, size_t> NumbersOf(size_t part) const;
   void PlaceColumn(size_t part, const Column& column);
-  /// Where among the sorted the rows of a chunk lie that are of a part.
-  std::pair<size_t, size_t> Sorted(size_t chunk, size_t part) const;
   arrow::Status Finish();
+  void FindPlaces(const JoinKeys& keys, uint32_t* found) const;
+  void FindFirsts(const JoinKeys& keys, uint32_t* found) const;
 
   arrow::RecordBatchVector batches_;
   const int key_;
@@ -89,13 +100,20 @@ class OrderedRows final : public HeldRows {
   std::vector<Chunk> chunks_;
   std::vector<Column> columns_;
   uint64_t least_ = 0;
+  size_t num_numbers_ = 0;  // from `least_` to the greatest
   size_t num_places_ = 0;
   size_t num_parts_ = 0;
-  int shift_ = 0;                    // what of a place is not the part
-  ScratchVector<uint32_t> places_;   // of the sorted rows
-  std::vector<uint32_t> part_ends_;  // of each chunk, in the sorted rows
-  ScratchVector<uint64_t> taken_;    // a bit for each place; empty if all are
+  int shift_ = 0;  // what of a number is not the part
+  RowsByPart sorted_;
+  // Of the sorted rows: the number, counted from `least_`, which is the place if none
+  // repeats; else it gives way to the place.
+  ScratchVector<uint32_t> places_;
+  ScratchVector<uint64_t> taken_;  // a bit for each number; empty if all are
+  std::vector<uint32_t> part_begins_;
+  ScratchVector<uint32_t> firsts_;  // of each number, if some repeat
+  ScratchVector<uint64_t> last_;    // a bit for the last place of each number, likewise
   std::atomic<bool> is_unfit_ = false;
+  std::atomic<bool> has_repeats_ = false;
   Step step_ = Step::kNone;
 };
 

@@ -11,7 +11,7 @@
 #include "ops/hash_partition.h"
 #include "ops/range_partition.h"
 #include "ops/scatter.h"
-#include "ops/scratch_vector.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

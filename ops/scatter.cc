@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ops/scatter_column.h"
-#include "ops/scratch_vector.h"
 #include "ops/shared_dictionary.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -14,7 +14,7 @@
 #include <arrow/status.h>
 
 #include "ops/integer_memo.h"
-#include "ops/scratch_vector.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

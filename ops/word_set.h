@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ops/scratch_vector.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -10,7 +10,7 @@
 
 #include <arrow/memory_pool.h>
 
-namespace xshards::ops {
+namespace xshards {
 
 /// Takes memory from a pool, which keeps the pages of what is freed: malloc gives large
 /// pieces back to the system, and to get them again costs more than to fill them. By
@@ -61,4 +61,4 @@ class ScratchAllocator {
 template <typename T>
 using ScratchVector = std::vector<T, ScratchAllocator<T>>;
 
-}  // namespace xshards::ops
+}  // namespace xshards
