@@ -40,7 +40,6 @@ std::shared_ptr<arrow::DataType> PrintableType(
     case arrow::Type::UINT8:
     case arrow::Type::UINT16:
     case arrow::Type::UINT32:
-    case arrow::Type::DURATION:
       return arrow::int64();
     case arrow::Type::HALF_FLOAT:
       return arrow::float32();

@@ -6,9 +6,11 @@
 
 #include "io/json_shape.h"
 #include "io/output_file.h"
+#include "io/pandas_note.h"
 #include "io/partitioned_files.h"
 #include "io/type_names.h"
 #include "xshards/conform.h"
+#include "xshards/pandas_dtype.h"
 
 namespace xshards::io {
 namespace {
@@ -17,7 +19,7 @@ constexpr char kPartitionColumns[] = "partition_cols";
 
 // The schema as people see it: dictionaries replaced by their values, and without the
 // notes in metadata that only the process that made them may read. JSON files hold the
-// values of JSON text, not the text.
+// values of JSON text, not the text. What is left of the notes is for WithPandasNote.
 std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema,
                                            const std::string& format) {
   arrow::FieldVector fields;
@@ -27,9 +29,11 @@ std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema,
       continue;
     }
     const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
-    fields.push_back(arrow::field(
-        field->name(), is_dictionary ? EngineType(field->type()) : field->type(),
-        field->nullable()));
+    auto plain = arrow::field(field->name(),
+                              is_dictionary ? EngineType(field->type()) : field->type(),
+                              field->nullable());
+    fields.push_back(IsNotedForPandas(*field) ? WithDtype(plain, DtypeName(*field))
+                                              : std::move(plain));
   }
   return arrow::schema(std::move(fields));
 }

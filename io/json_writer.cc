@@ -11,46 +11,15 @@
 #include <arrow/scalar.h>
 #include <arrow/util/float16.h>
 
+#include "io/duration_text.h"
 #include "io/json_shape.h"
+#include "io/json_string.h"
 #include "io/number_text.h"
 
 namespace xshards::io {
 namespace {
 
 constexpr size_t kFlushBytes = 1 << 20;
-
-void AppendText(std::string_view value, std::string* out) {
-  constexpr char kHex[] = "0123456789abcdef";
-  *out += '"';
-  for (const char c : value) {
-    switch (c) {
-      case '"':
-        *out += "\\\"";
-        break;
-      case '\\':
-        *out += "\\\\";
-        break;
-      case '\n':
-        *out += "\\n";
-        break;
-      case '\r':
-        *out += "\\r";
-        break;
-      case '\t':
-        *out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          *out += "\\u00";
-          *out += kHex[c >> 4];
-          *out += kHex[c & 15];
-        } else {
-          *out += c;
-        }
-    }
-  }
-  *out += '"';
-}
 
 template <typename T>
 void AppendNumber(T value, std::string* out) {
@@ -86,7 +55,7 @@ arrow::Status AppendObject(const arrow::StructArray& object, int64_t row,
   *out += '{';
   for (int i = 0; i < object.num_fields(); ++i) {
     if (i > 0) *out += ',';
-    AppendText(object.type()->field(i)->name(), out);
+    AppendJsonString(object.type()->field(i)->name(), out);
     *out += ':';
     ARROW_RETURN_NOT_OK(AppendValue(*object.field(i), row, out));
   }
@@ -145,10 +114,17 @@ arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* o
       AppendNumber(ValueAt<arrow::DoubleArray>(array, row), out);
       break;
     case arrow::Type::STRING:
-      AppendText(ValueAt<arrow::StringArray>(array, row), out);
+      AppendJsonString(ValueAt<arrow::StringArray>(array, row), out);
       break;
     case arrow::Type::LARGE_STRING:
-      AppendText(ValueAt<arrow::LargeStringArray>(array, row), out);
+      AppendJsonString(ValueAt<arrow::LargeStringArray>(array, row), out);
+      break;
+    case arrow::Type::DURATION:
+      *out += '"';
+      AppendIsoDuration(ValueAt<arrow::DurationArray>(array, row),
+                        static_cast<const arrow::DurationType&>(*array.type()).unit(),
+                        out);
+      *out += '"';
       break;
     case arrow::Type::LIST:
       return AppendList<arrow::ListArray>(array, row, out);
@@ -164,7 +140,7 @@ arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* o
     }
     default: {
       ARROW_ASSIGN_OR_RAISE(const auto scalar, array.GetScalar(row));
-      AppendText(scalar->ToString(), out);
+      AppendJsonString(scalar->ToString(), out);
     }
   }
   return arrow::Status::OK();
@@ -194,7 +170,7 @@ class JsonWriter final : public FileWriter {
       : file_(std::move(file)) {
     for (const auto& field : schema.fields()) {
       std::string key = keys_.empty() ? "{" : ",";
-      AppendText(field->name(), &key);
+      AppendJsonString(field->name(), &key);
       keys_.push_back(key + ":");
       is_json_.push_back(IsJsonText(*field));
     }

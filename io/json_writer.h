@@ -8,7 +8,8 @@
 namespace xshards::io {
 
 /// JSON lines, one object a row, with every column in every object: missing values, NaN
-/// and infinities are null; dates and times are text. There are no options.
+/// and infinities are null; dates and times are text, durations that of ISO 8601. There
+/// are no options.
 arrow::Result<std::unique_ptr<FileWriter>> OpenJsonWriter(
     const std::shared_ptr<arrow::Schema>& schema,
     const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,

@@ -5,6 +5,7 @@
 #include "io/csv_scan.h"
 #include "io/csv_types.h"
 #include "io/csv_writer.h"
+#include "io/duration_text.h"
 #include "io/file_writer.h"
 #include "io/ipc_scan.h"
 #include "io/ipc_writer.h"
@@ -13,6 +14,7 @@
 #include "io/json_types.h"
 #include "io/json_writer.h"
 #include "io/orc_scan.h"
+#include "io/pandas_note.h"
 #include "io/parquet_scan.h"
 #include "io/parquet_writer.h"
 #include "io/remote_output.h"
@@ -31,10 +33,10 @@ void AddOperators(OperatorTable& table) {
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
   table.SetScan("orc", MakeOrcScan());
-  table.SetWriter("csv", MakeWriter(OpenCsvWriter));
+  table.SetWriter("csv", MakeWriter(WithDurationsAsText(OpenCsvWriter)));
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
-  table.SetWriter("parquet", MakeWriter(OpenParquetWriter));
-  table.SetWriter("ipc", MakeWriter(OpenIpcWriter));
+  table.SetWriter("parquet", MakeWriter(WithPandasNote(OpenParquetWriter)));
+  table.SetWriter("ipc", MakeWriter(WithPandasNote(OpenIpcWriter)));
   table.SetOutput(MakeOutput);
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/batches.h"
 
-#include <arrow/util/byte_size.h>
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
-int64_t NumBytes(const arrow::RecordBatch& batch) {
-  auto size = arrow::util::ReferencedBufferSize(batch);
-  return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
-}
+int64_t NumBytes(const arrow::RecordBatch& batch) { return RowBytes(batch); }
 
 int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes) {
   if (batch.num_rows() == 0) return 1;

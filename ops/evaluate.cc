@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/evaluate.h"
 
+#include <cmath>
+#include <cstdlib>
+#include <iomanip>
 #include <limits>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <arrow/array/array_dict.h>
@@ -38,6 +43,34 @@ arrow::Result<std::shared_ptr<arrow::Array>> Run(const arrow::compute::Expressio
   return value.make_array();
 }
 
+/// Arrow's word on a float that an integer type cannot hold, with the columns that were
+/// read and what can be done; other failures as they are.
+arrow::Status NameFailedCast(const arrow::Status& status,
+                             const std::vector<std::string>& columns) {
+  constexpr std::string_view kValue = "Float value ";
+  constexpr std::string_view kType = " was truncated converting to ";
+  const std::string& said = status.message();
+  const size_t type = said.find(kType);
+  if (!said.starts_with(kValue) || type == std::string::npos) return status;
+  // strtod: Arrow writes 1e300 with all its digits.
+  const double value = std::strtod(said.c_str() + kValue.size(), nullptr);
+  std::ostringstream message;
+  message << std::setprecision(15) << value;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    message << (i == 0 ? " (from column '" : ", '") << columns[i] << "'";
+  }
+  message << (columns.empty() ? "" : ")") << " cannot become "
+          << said.substr(type + kType.size()) << ": ";
+  if (!std::isfinite(value)) {
+    message << "replace infinite and missing values first, or convert to float64";
+  } else if (std::trunc(value) != value) {
+    message << "it has a fraction, which round() or trunc removes";
+  } else {
+    message << "it is out of range; clip() values first, or convert to a wider type";
+  }
+  return status.WithMessage(message.str());
+}
+
 /// The place of each row's value in the dictionary; past its end where there is none.
 std::shared_ptr<arrow::Array> PlacesOf(const arrow::DictionaryArray& column) {
   if (column.indices()->null_count() == 0) return column.indices();
@@ -72,20 +105,26 @@ arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
   ARROW_ASSIGN_OR_RAISE(auto bound, expression.Bind(schema));
   made.bound_ = std::move(bound.arrow);
   made.field_ = std::move(bound.field);
-  const auto columns = expression.Columns();
-  for (const auto& name : columns) {
+  made.columns_ = expression.Columns();
+  for (const auto& name : made.columns_) {
     const int i = schema.GetFieldIndex(name);
     if (i >= 0 && IsEncoded(*schema.field(i))) made.encoded_.push_back(i);
   }
-  made.reads_one_column_ = columns.size() == 1;
   return made;
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::Evaluate(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
+  auto result = EvaluateRows(batch, exec);
+  if (!result.ok()) return NameFailedCast(result.status(), columns_);
+  return result;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateRows(
+    const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
   arrow::compute::ExecBatch values(batch);
   if (encoded_.empty()) return Run(bound_, values, exec);
-  if (reads_one_column_) {
+  if (columns_.size() == 1) {
     auto result = EvaluateByValue(batch, exec);
     // A value that no row has may be one that it fails on.
     if (result.ok() && *result != nullptr) return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <arrow/array.h>
@@ -27,18 +28,21 @@ class RowExpression {
   /// The type and dtype of what it gives.
   const std::shared_ptr<arrow::Field>& field() const { return field_; }
 
-  /// Compute one array of the batch's length: constants are repeated.
+  /// Compute one array of the batch's length: constants are repeated. Invalid names the
+  /// columns and the value where a float has no place among integers.
   arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
 
  private:
+  arrow::Result<std::shared_ptr<arrow::Array>> EvaluateRows(
+      const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
   arrow::Result<std::shared_ptr<arrow::Array>> EvaluateByValue(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
 
   arrow::compute::Expression bound_;
   std::shared_ptr<arrow::Field> field_;
-  std::vector<int> encoded_;  // columns that it reads
-  bool reads_one_column_ = false;
+  std::vector<int> encoded_;          // of the columns that it reads
+  std::vector<std::string> columns_;  // the names of all that it reads
   // What it gives for each value of the dictionary that came last, and for none.
   std::shared_ptr<arrow::ArrayData> dictionary_;
   std::shared_ptr<arrow::Array> by_place_;

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <type_traits>
+#include <tuple>
 #include <utility>
 
 #include "ops/accumulator.h"
 #include "ops/numeric_values.h"
+#include "ops/running_sum.h"
 #include "ops/vector_array.h"
 
 namespace xshards::ops {
 
 namespace {
 
-// Integers wrap around, as numpy's do.
-template <typename T>
-void AddTo(T& sum, T value) {
-  if constexpr (std::is_integral_v<T>) {
-    sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
-  } else {
-    sum += value;
-  }
-}
-
-/// sum: 0 where all values are missing. T is int64_t, uint64_t or double.
-template <typename T>
+/// sum and mean: 0 and missing, in this order, where all values are. Sum is one of
+/// running_sum.h.
+template <typename Sum>
 class SumAccumulator final : public Accumulator {
  public:
   explicit SumAccumulator(AccumulatorOptions options) : options_(std::move(options)) {}
@@ -30,103 +22,97 @@ class SumAccumulator final : public Accumulator {
 
   arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
                         const std::vector<uint32_t>& groups) override {
-    ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<T>(values, options_.pool));
-    const T* raw = numbers->raw_values();
-    ForEachValid(*numbers, [&](int64_t i) {
-      AddTo(sums_[groups[static_cast<size_t>(i)]], raw[i]);
-    });
+    using Number = typename Sum::Number;
+    ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<Number>(values, options_.pool));
+    const Number* raw = numbers->raw_values();
+    ForEachValid(*numbers,
+                 [&](int64_t i) { sums_[groups[static_cast<size_t>(i)]].Add(raw[i]); });
     return arrow::Status::OK();
   }
 
   arrow::Status Merge(const arrow::ArrayVector& states,
                       const std::vector<uint32_t>& groups) override {
-    return Consume(states[0], groups);
-  }
-
-  std::vector<std::shared_ptr<arrow::DataType>> state_types() const override {
-    return {arrow::CTypeTraits<T>::type_singleton()};
-  }
-  arrow::Result<arrow::ArrayVector> States() override {
-    return arrow::ArrayVector{ToArray(std::move(sums_))};
-  }
-  arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    return FromNumbers(ToArray(std::move(sums_)), options_.output_type, options_.pool);
-  }
-  int64_t num_bytes() const override {
-    return static_cast<int64_t>(sums_.capacity() * sizeof(T));
-  }
-
- private:
-  const AccumulatorOptions options_;
-  std::vector<T> sums_;
-};
-
-/// mean: missing where all values are.
-class MeanAccumulator final : public Accumulator {
- public:
-  explicit MeanAccumulator(AccumulatorOptions options) : options_(std::move(options)) {}
-
-  void Resize(size_t num_groups) override { groups_.resize(num_groups); }
-
-  arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
-                        const std::vector<uint32_t>& groups) override {
-    ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<double>(values, options_.pool));
-    const double* raw = numbers->raw_values();
-    ForEachValid(*numbers, [&](int64_t i) {
-      Group& group = groups_[groups[static_cast<size_t>(i)]];
-      group.sum += raw[i];
-      ++group.count;
-    });
-    return arrow::Status::OK();
-  }
-
-  arrow::Status Merge(const arrow::ArrayVector& states,
-                      const std::vector<uint32_t>& groups) override {
-    const auto& sums = static_cast<const arrow::DoubleArray&>(*states[0]);
-    const auto& counts = static_cast<const arrow::Int64Array&>(*states[1]);
-    for (size_t i = 0; i < groups.size(); ++i) {
-      groups_[groups[i]].sum += sums.Value(static_cast<int64_t>(i));
-      groups_[groups[i]].count += counts.Value(static_cast<int64_t>(i));
-    }
+    MergeParts(states, groups, EachPart());
     return arrow::Status::OK();
   }
 
   std::vector<std::shared_ptr<arrow::DataType>> state_types() const override {
-    return {arrow::float64(), arrow::int64()};
+    return PartTypes(EachPart());
   }
-  arrow::Result<arrow::ArrayVector> States() override {
-    std::vector<double> sums;
-    std::vector<int64_t> counts;
-    for (const Group& group : groups_) {
-      sums.push_back(group.sum);
-      counts.push_back(group.count);
-    }
-    return arrow::ArrayVector{ToArray(std::move(sums)), ToArray(std::move(counts))};
-  }
+  arrow::Result<arrow::ArrayVector> States() override { return PartColumns(EachPart()); }
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    std::vector<double> means;
-    for (const Group& group : groups_) {
-      means.push_back(group.sum / static_cast<double>(group.count));
+    std::vector<decltype(Sum().value())> values;
+    values.reserve(sums_.size());
+    for (const Sum& sum : sums_) values.push_back(sum.value());
+    std::shared_ptr<arrow::Array> result;
+    if constexpr (requires(const Sum& sum) { sum.is_missing(); }) {
+      const auto is_missing = [this](size_t i) { return sums_[i].is_missing(); };
+      ARROW_ASSIGN_OR_RAISE(result,
+                            ToArray(std::move(values), is_missing, options_.pool));
+    } else {
+      result = ToArray(std::move(values));
     }
-    ARROW_ASSIGN_OR_RAISE(
-        auto result,
-        ToArray(
-            std::move(means), [this](size_t i) { return groups_[i].count == 0; },
-            options_.pool));
     return FromNumbers(std::move(result), options_.output_type, options_.pool);
   }
   int64_t num_bytes() const override {
-    return static_cast<int64_t>(groups_.capacity() * sizeof(Group));
+    return static_cast<int64_t>(sums_.capacity() * sizeof(Sum));
   }
 
  private:
-  struct Group {
-    double sum = 0;
-    int64_t count = 0;
-  };
+  using Parts = typename Sum::Parts;
+  using EachPart = std::make_index_sequence<std::tuple_size_v<Parts>>;
+  template <size_t Part>
+  using PartType = std::tuple_element_t<Part, Parts>;
+
+  template <size_t... Part>
+  static std::vector<std::shared_ptr<arrow::DataType>> PartTypes(
+      std::index_sequence<Part...> /*each*/) {
+    return {arrow::CTypeTraits<PartType<Part>>::type_singleton()...};
+  }
+
+  template <size_t... Part>
+  arrow::ArrayVector PartColumns(std::index_sequence<Part...> /*each*/) const {
+    return {PartColumn<Part>()...};
+  }
+
+  template <size_t Part>
+  std::shared_ptr<arrow::Array> PartColumn() const {
+    std::vector<PartType<Part>> column;
+    column.reserve(sums_.size());
+    for (const Sum& sum : sums_) column.push_back(std::get<Part>(sum.parts()));
+    return ToArray(std::move(column));
+  }
+
+  template <size_t... Part>
+  void MergeParts(const arrow::ArrayVector& states, const std::vector<uint32_t>& groups,
+                  std::index_sequence<Part...> /*each*/) {
+    const auto columns = std::tuple(RawValues<PartType<Part>>(*states[Part])...);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      sums_[groups[i]].Merge(Sum(Parts(std::get<Part>(columns)[i]...)));
+    }
+  }
+
+  template <typename T>
+  static const T* RawValues(const arrow::Array& column) {
+    using ArrayType = typename arrow::CTypeTraits<T>::ArrayType;
+    return static_cast<const ArrayType&>(column).raw_values();
+  }
+
   const AccumulatorOptions options_;
-  std::vector<Group> groups_;
+  std::vector<Sum> sums_;
 };
+
+/// Of integers and times the sum is exact. To merge states, the first of them tells.
+MadeAccumulator MakeMeanAccumulator(const AccumulatorOptions& options) {
+  const auto& type = *options.input_type;
+  if (type.id() == arrow::Type::UINT64) {
+    return std::make_unique<SumAccumulator<RunningMean<WideSum<uint64_t>>>>(options);
+  }
+  if (arrow::is_integer(type.id()) || type.id() == arrow::Type::BOOL || IsTime(type)) {
+    return std::make_unique<SumAccumulator<RunningMean<WideSum<int64_t>>>>(options);
+  }
+  return std::make_unique<SumAccumulator<RunningMean<CompensatedSum>>>(options);
+}
 
 }  // namespace
 
@@ -134,15 +120,15 @@ MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
   if (options.input_type->id() == arrow::Type::DECIMAL128) {
     return MakeDecimalAccumulator(options);
   }
-  if (options.function != "sum") return std::make_unique<MeanAccumulator>(options);
+  if (options.function != "sum") return MakeMeanAccumulator(options);
   switch (options.output_type->id()) {
     case arrow::Type::INT64:
     case arrow::Type::DURATION:
-      return std::make_unique<SumAccumulator<int64_t>>(options);
+      return std::make_unique<SumAccumulator<WrappingSum<int64_t>>>(options);
     case arrow::Type::UINT64:
-      return std::make_unique<SumAccumulator<uint64_t>>(options);
+      return std::make_unique<SumAccumulator<WrappingSum<uint64_t>>>(options);
     default:
-      return std::make_unique<SumAccumulator<double>>(options);
+      return std::make_unique<SumAccumulator<CompensatedSum>>(options);
   }
 }
 

@@ -201,11 +201,83 @@ arrow::Status ValueTable::Insert(const arrow::Array& values, uint32_t* ids,
     return InsertDictionary(static_cast<const arrow::DictionaryArray&>(values), ids,
                             new_rows, pool);
   }
+  switch (values.type_id()) {
+    case arrow::Type::INT8:
+      return InsertIntegers<arrow::Int8Array>(values, ids, new_rows);
+    case arrow::Type::INT16:
+      return InsertIntegers<arrow::Int16Array>(values, ids, new_rows);
+    case arrow::Type::INT32:
+      return InsertIntegers<arrow::Int32Array>(values, ids, new_rows);
+    case arrow::Type::INT64:
+      return InsertIntegers<arrow::Int64Array>(values, ids, new_rows);
+    case arrow::Type::UINT8:
+      return InsertIntegers<arrow::UInt8Array>(values, ids, new_rows);
+    case arrow::Type::UINT16:
+      return InsertIntegers<arrow::UInt16Array>(values, ids, new_rows);
+    case arrow::Type::UINT32:
+      return InsertIntegers<arrow::UInt32Array>(values, ids, new_rows);
+    default:
+      return InsertWords(values, ids, new_rows);
+  }
+}
+
+arrow::Status ValueTable::InsertWords(const arrow::Array& values, uint32_t* ids,
+                                      std::vector<int64_t>* new_rows) {
   Block block;
   for (int64_t row = 0; row < values.length(); row += kBlockRows) {
     block.Fill(*values.Slice(row, kBlockRows));
     ARROW_RETURN_NOT_OK(InsertBlock(block, row, ids + row, new_rows));
   }
+  return arrow::Status::OK();
+}
+
+template <typename ArrayType>
+arrow::Status ValueTable::InsertIntegers(const arrow::Array& untyped, uint32_t* ids,
+                                         std::vector<int64_t>* new_rows) {
+  const auto& values = static_cast<const ArrayType&>(untyped);
+  const bool has_missing = values.null_count() > 0;
+  memo_.Choose(values);
+  Block block;
+  std::array<size_t, kBlockRows> places;
+  std::array<int64_t, kBlockRows> unknown;  // rows
+  std::array<uint32_t, kBlockRows> found;
+  std::vector<int64_t> fresh;
+  int64_t row = 0;
+  while (row < values.length() && memo_.has_places()) {
+    const int64_t end = std::min(row + kBlockRows, values.length());
+    const auto num_rows = static_cast<size_t>(end - row);
+    size_t count = 0;
+    for (; row < end; ++row) {
+      const size_t place = has_missing && values.IsNull(row)
+                               ? memo_.PlaceOfMissing()
+                               : memo_.PlaceOf(values.Value(row));
+      ids[row] = memo_[place];
+      // No branch: what is not unknown is written over.
+      places[count] = place;
+      unknown[count] = row;
+      count += static_cast<size_t>(ids[row] == IntegerMemo::kUnknown);
+    }
+    memo_.Count(num_rows - count, count);
+    if (count == 0) continue;
+    block.size = count;
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_missing = has_missing && values.IsNull(unknown[i]);
+      block.SetWord(i, is_missing ? KeyWord{KeyTag::kMissing, 0}
+                                  : IntegerKey(values.Value(unknown[i])));
+    }
+    block.SetHashes();
+    fresh.clear();
+    ARROW_RETURN_NOT_OK(InsertBlock(block, 0, found.data(), &fresh));
+    for (size_t i = 0; i < count; ++i) {
+      ids[unknown[i]] = found[i];
+      if (memo_.has_places()) memo_.Note(places[i], found[i]);
+    }
+    for (int64_t i : fresh) new_rows->push_back(unknown[static_cast<size_t>(i)]);
+  }
+  if (row == values.length()) return arrow::Status::OK();
+  std::vector<int64_t> rest;
+  ARROW_RETURN_NOT_OK(InsertWords(*values.Slice(row), ids + row, &rest));
+  for (int64_t i : rest) new_rows->push_back(row + i);
   return arrow::Status::OK();
 }
 
@@ -321,9 +393,11 @@ void ValueTable::FindPairs(std::span<const uint32_t> left,
 }
 
 int64_t ValueTable::num_bytes() const {
-  return static_cast<int64_t>(
-      slots_.capacity() * sizeof(Slot) + long_values_.capacity() * sizeof(LongValue) +
-      dictionary_ids_.capacity() * sizeof(uint32_t) + long_bytes_.capacity());
+  return static_cast<int64_t>(slots_.capacity() * sizeof(Slot) +
+                              long_values_.capacity() * sizeof(LongValue) +
+                              dictionary_ids_.capacity() * sizeof(uint32_t) +
+                              long_bytes_.capacity()) +
+         memo_.num_bytes();
 }
 
 }  // namespace xshards::ops

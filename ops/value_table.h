@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "ops/integer_memo.h"
 #include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
@@ -21,7 +22,8 @@ namespace xshards::ops {
 /// Values are equal as key_values.h says, whatever the types of the arrays.
 ///
 /// Numbers and short strings are words and lie in the table itself; longer values are
-/// found by their hash and compared. A dictionary's values are looked up once each.
+/// found by their hash and compared. A dictionary's values are looked up once each, and
+/// so are integers that are close together.
 class ValueTable {
  public:
   static constexpr uint32_t kNoValue = std::numeric_limits<uint32_t>::max();
@@ -78,6 +80,12 @@ class ValueTable {
   void FindBlock(const Block& block, uint32_t* ids) const;
   arrow::Status InsertDictionary(const arrow::DictionaryArray& values, uint32_t* ids,
                                  std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
+  /// Insert for integers but uint64, as the memo has places for int64 only.
+  template <typename ArrayType>
+  arrow::Status InsertIntegers(const arrow::Array& values, uint32_t* ids,
+                               std::vector<int64_t>* new_rows);
+  arrow::Status InsertWords(const arrow::Array& values, uint32_t* ids,
+                            std::vector<int64_t>* new_rows);
   /// The numbers of a dictionary's values and, last, of null: kNoValue where not known.
   arrow::Status FindPlaces(const arrow::Array& dictionary, std::vector<uint32_t>* ids,
                            arrow::MemoryPool* pool) const;
@@ -92,6 +100,7 @@ class ValueTable {
   // of its values as far as they were asked for; that of null at the end.
   std::shared_ptr<arrow::ArrayData> dictionary_;
   std::vector<uint32_t> dictionary_ids_;
+  IntegerMemo memo_;
 };
 
 }  // namespace xshards::ops

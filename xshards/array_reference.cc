@@ -7,7 +7,8 @@
 
 #include <arrow/array.h>
 #include <arrow/extension_type.h>
-#include <arrow/util/byte_size.h>
+
+#include "xshards/row_bytes.h"
 
 namespace xshards {
 
@@ -43,12 +44,6 @@ void Add(const arrow::ArrayData& data, const PrivateMemory& memory, Usage* usage
   }
   for (const auto& child : data.child_data) Add(*child, memory, usage);
   if (data.dictionary != nullptr) Add(*data.dictionary, memory, usage);
-}
-
-/// The rows of a column, without what a slice leaves out.
-int64_t RowBytes(const arrow::Array& column) {
-  auto size = arrow::util::ReferencedBufferSize(column);
-  return size.ok() ? *size : arrow::util::TotalBufferSize(column);
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
@@ -125,7 +120,7 @@ std::vector<bool> FindReferences(const arrow::RecordBatch& batch,
   for (const auto& column : batch.columns()) {
     Usage usage;
     Add(*column->data(), memory, &usage);
-    const int64_t bytes = RowBytes(*column);
+    const int64_t bytes = RowBytes(*column->data());
     for (const auto& segment : usage.segments) used[segment.get()] += bytes;
     columns.push_back(std::move(usage));
   }

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <arrow/memory_pool.h>
-#include <arrow/util/byte_size.h>
 
 #include "xshards/null_values.h"
 #include "xshards/payload.h"
 #include "xshards/private_memory.h"
+#include "xshards/row_bytes.h"
 #include "xshards/segment_pool.h"
 
 namespace xshards {
@@ -19,18 +19,12 @@ namespace {
 // Larger tables stay in pieces: to join them takes them in memory twice.
 constexpr int64_t kMostJoinedBytes = 1LL << 30;
 
-int64_t SizeOf(const arrow::RecordBatch& batch) {
-  // Counts what a slice refers to, not the whole of the buffers behind it.
-  auto size = arrow::util::ReferencedBufferSize(batch);
-  return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
-}
-
 BlockStore::Block HeapBlock(int32_t destination,
                             std::shared_ptr<arrow::RecordBatch> batch) {
   BlockStore::Block block;
   block.destination = destination;
   block.num_rows = batch->num_rows();
-  block.num_bytes = SizeOf(*batch);
+  block.num_bytes = RowBytes(*batch);
   block.schema = batch->schema();
   block.batch = std::move(batch);
   return block;
@@ -276,7 +270,7 @@ arrow::Status BlockWriter::Place(BlockStore::Block& block) {
   // References cost no memory, so they are taken even where there is none left.
   if (environment_.inputs != nullptr) ARROW_RETURN_NOT_OK(TakeReferences(block));
   if (block.batch == nullptr) return arrow::Status::OK();
-  const int64_t bytes = SizeOf(*block.batch);
+  const int64_t bytes = RowBytes(*block.batch);
   const bool to_disk =
       storage_ == Storage::kFile ||
       (environment_.budget != nullptr && !environment_.budget->has_room_for(bytes));
@@ -305,7 +299,7 @@ arrow::Status BlockWriter::TakeReferences(BlockStore::Block& block) {
                     ? nullptr
                     : arrow::RecordBatch::Make(arrow::schema(std::move(own_fields)),
                                                block.num_rows, std::move(own_columns));
-  const int64_t own_bytes = block.batch == nullptr ? 0 : SizeOf(*block.batch);
+  const int64_t own_bytes = block.batch == nullptr ? 0 : RowBytes(*block.batch);
   const int64_t before = memory_segment_ == nullptr ? 0 : memory_segment_->size();
   block.references.resize(found.size());
   for (size_t i = 0; i < found.size(); ++i) {

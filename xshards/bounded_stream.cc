@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <arrow/util/byte_size.h>
-
 #include "xshards/payload.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards {
 
@@ -25,7 +24,7 @@ class BoundedStream final : public BatchStream {
     if (whole_ == nullptr) {
       ARROW_ASSIGN_OR_RAISE(whole_, input_->Next());
       if (whole_ == nullptr) return nullptr;
-      ARROW_ASSIGN_OR_RAISE(step_, RowsAtOnce(*whole_));
+      step_ = RowsAtOnce(*whole_);
       position_ = 0;
     }
     if (position_ == 0 && step_ >= whole_->num_rows()) return std::move(whole_);
@@ -36,13 +35,12 @@ class BoundedStream final : public BatchStream {
   }
 
  private:
-  arrow::Result<int64_t> RowsAtOnce(const arrow::RecordBatch& batch) const {
+  int64_t RowsAtOnce(const arrow::RecordBatch& batch) const {
     const int64_t rows = batch.num_rows();
     // A Tensors or Object payload is one row, whatever its size.
     if (rows <= 1 || KindOf(*batch.schema()) != PayloadKind::kTable) return rows;
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(batch));
     // Twice the size is still one: most batches come as they should.
-    const int64_t pieces = std::clamp<int64_t>(bytes / batch_bytes_, 1, rows);
+    const int64_t pieces = std::clamp<int64_t>(RowBytes(batch) / batch_bytes_, 1, rows);
     return (rows + pieces - 1) / pieces;
   }
 

@@ -32,7 +32,8 @@ void ForEachPlace(const arrow::DictionaryArray& column, Visit&& visit) {
   }
   const uint8_t* bits = indices.null_bitmap_data();
   for (int64_t row = 0; row < column.length(); ++row) {
-    const bool is_valid = arrow::bit_util::GetBit(bits, indices.offset() + row);
+    const bool is_valid =
+        arrow::bit_util::GetBit(bits, static_cast<uint64_t>(indices.offset() + row));
     visit(row, is_valid ? static_cast<size_t>(places[row]) : end);
   }
 }

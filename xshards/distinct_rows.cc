@@ -145,6 +145,26 @@ int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
                std::min(static_cast<int64_t>(num_partitions), kFewest)));
 }
 
+/// What finders read, with so few rows joined that a finder is worth its while. Each key
+/// stays with one of them, and its rows in order.
+std::vector<Plan> JoinSmall(const std::vector<Plan>& finding) {
+  constexpr int64_t kRowsEach = 1 << 14;
+  std::vector<Plan> joined;
+  std::vector<Partition> held;
+  int64_t num_rows = 0;
+  for (const Plan& tree : finding) {
+    const auto& literal = tree->as<LiteralNode>();
+    held.push_back(literal.partitions[0]);
+    num_rows += held.back().num_rows();
+    if (num_rows < kRowsEach && &tree != &finding.back()) continue;
+    joined.push_back(MakeNode(
+        LiteralNode{.schema = literal.schema, .partitions = {Partition::Joined(held)}}));
+    held.clear();
+    num_rows = 0;
+  }
+  return joined;
+}
+
 }  // namespace
 
 bool KeepsRows(const AggregateNode& aggregate) {
@@ -188,6 +208,7 @@ arrow::Result<Executor::Trees> Executor::LowerDistinct(
   find.schema = arrow::schema({arrow::field(kPosition, arrow::int64())});
   // Where no partition could drop a row by itself, few will be dropped in all.
   find.others = NumRows(finding) == num_rows;
+  finding = JoinSmall(finding);
   ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(find, finding), Storage::kHeap));
   finding.clear();
   auto* pool = context_.memory_pool();

@@ -122,14 +122,22 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   if (operand.id() == Type::BOOL && IsText(*type)) {
     return lowering.Typed(BooleanText(operand), family);
   }
-  // numpy cuts fractions and wraps around; the nullable dtypes refuse to.
+  // numpy cuts fractions, and integers wrap around; the nullable dtypes refuse to.
   const bool cuts =
       !HasMissingLogic(family) && IsNumber(*type) && IsNumber(*operand.type());
   const bool has_no_nan = arrow::is_integer(type->id()) || IsText(*type);
   auto values = has_no_nan ? NaNAsNull(operand) : operand.arrow;
-  auto cast =
-      cp::call("cast", {std::move(values)},
-               cuts ? cp::CastOptions::Unsafe(type) : cp::CastOptions::Safe(type));
+  // What a float beyond the range becomes depends on the processor: that is an error.
+  const bool checks_range =
+      arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
+  if (cuts && checks_range) {
+    // pandas has nothing below zero among unsigned integers, not even what is cut to it.
+    const bool is_signed = arrow::is_signed_integer(type->id());
+    values = cp::call(is_signed ? "trunc" : "floor", {std::move(values)});
+  }
+  auto cast = cp::call("cast", {std::move(values)},
+                       cuts && !checks_range ? cp::CastOptions::Unsafe(type)
+                                             : cp::CastOptions::Safe(type));
   ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(cast, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), WithDtype(typed.field, dtype));
 }

@@ -9,6 +9,7 @@
 
 #include "xshards/common_type.h"
 #include "xshards/lowering.h"
+#include "xshards/time_text.h"
 
 namespace xshards {
 
@@ -80,14 +81,11 @@ arrow::Result<Operand> ReadTime(Operand text, const Operand& time) {
   const auto value = text.literal();
   if (value == nullptr || time.id() != Type::TIMESTAMP || !IsText(*text.type()))
     return text;
-  const auto& type = static_cast<const arrow::TimestampType&>(*time.type());
-  ARROW_ASSIGN_OR_RAISE(auto read, cp::Cast(value, arrow::timestamp(type.unit())));
-  if (type.timezone().empty()) {
-    return Operand{cp::literal(read.scalar()), arrow::field("", read.type())};
-  }
+  ARROW_ASSIGN_OR_RAISE(const auto written, TextOption(text));
   ARROW_ASSIGN_OR_RAISE(
-      read, cp::AssumeTimezone(read, cp::AssumeTimezoneOptions(type.timezone())));
-  return Operand{cp::literal(read.scalar()), arrow::field("", read.type())};
+      auto read,
+      ReadTimeText(written, static_cast<const arrow::TimestampType&>(*time.type())));
+  return Operand{cp::literal(read), arrow::field("", read->type)};
 }
 
 /// Missing compares as false, but for `!=`; or stays missing.

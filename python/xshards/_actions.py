@@ -216,7 +216,8 @@ class Actions(WideOps):
     ) -> list[str]:
         """Write one CSV file a partition; see `to_parquet`.
 
-        Lists, dicts, bytes and the like have no form in CSV.
+        Lists, dicts, bytes and the like have no form in CSV. A timedelta is written as
+        it is printed, ``1 days 02:03:04``, each with the digits that it needs.
         """
         options = {"suffix": _suffix(compression)}
         return self._write(
@@ -232,7 +233,11 @@ class Actions(WideOps):
         mode: WriteMode = "error",
         storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Write one file of JSON lines a partition; see `to_parquet`."""
+        """Write one file of JSON lines a partition; see `to_parquet`.
+
+        Times are text, and timedeltas that of ISO 8601, as with pandas'
+        ``date_format="iso"``: ``P1DT2H3M4S``.
+        """
         options = {"suffix": _suffix(compression)}
         return self._write(
             directory, "json", mode, partition_cols, options, storage_options
@@ -254,7 +259,8 @@ class Actions(WideOps):
         killed leaves what was there before. On S3, where there is no renaming, they
         are copied then, one by one, under names of their own, and what they replace is
         removed after that. They hold plain columns: the index is left out, and
-        categories are written as their values.
+        categories are written as their values. That a column is Int64, boolean, string
+        or the like is noted as pandas does, and both read it so.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from xshards._marks import DTYPE, MISSING
+from xshards._public_names import name_methods
 from xshards.errors import XShardsNotImplementedError, XShardsValueError
 from xshards.expressions import Expression
 
@@ -95,6 +96,9 @@ class PartMethods:
         for length in range(-i, most + 1):
             found = parts.call("list_get", length + i).where(count == length, found)
         return found
+
+
+name_methods(PartMethods, "Expression.str")
 
 
 def extract_text(text: Expression, pattern: str) -> Expression:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from xshards import _core
 from xshards._arguments import require
 from xshards._deferred import pd
+from xshards._public_names import name_methods
 from xshards._text_methods import TextMethods
 from xshards._time_methods import TimeMethods
 from xshards.errors import (
@@ -293,6 +294,11 @@ class Expression:
 
     def __repr__(self) -> builtins.str:
         return f"<Expression {self._core}>"
+
+
+name_methods(Expression, "Expression")
+name_methods(TextMethods, "Expression.str")
+name_methods(TimeMethods, "Expression.dt")
 
 
 def col(name: str) -> Expression:

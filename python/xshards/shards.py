@@ -13,6 +13,7 @@ from xshards._analysis import Analysis
 from xshards._labels import level_of
 from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards._pickles import Pickles
+from xshards._public_names import name_methods
 
 if TYPE_CHECKING:
     from xshards.context import Context
@@ -121,6 +122,9 @@ class XShards(Analysis, Pickles):
         if schema is None:
             return None
         return pa.schema([field for field in schema if level_of(field) is None])
+
+
+name_methods(XShards, "XShards")
 
 
 def _type_name(field: pa.Field) -> str:

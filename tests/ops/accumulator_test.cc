@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/accumulator.h"
 
+#include <limits>
+
 #include "tests/ops/operator_fixture.h"
 
 namespace xshards::ops {
@@ -115,6 +117,38 @@ TEST_F(Accumulators, SumsWrapAroundAsNumpyDoes) {
   const auto values = Json(arrow::uint64(), "[18446744073709551615, 2]");
   ExpectArray(Both("sum", values, {0, 0}, arrow::uint64()),
               Json(arrow::uint64(), "[1, 0, 0]"));
+}
+
+TEST_F(Accumulators, SumsOfFloatsMakeUpForRounding) {
+  // Added up plainly, each 1 is lost.
+  const auto values = Json(arrow::float64(), "[1e16, 1, 1, 1, 1, -1e16, 0.5]");
+  const std::vector<uint32_t> groups(7, 0);
+  ExpectArray(Both("sum", values, groups, arrow::float64()),
+              Json(arrow::float64(), "[4.5, 0, 0]"));
+  const auto six = values->Slice(0, 6);
+  ExpectArray(Both("mean", six, {0, 0, 0, 0, 0, 0}, arrow::float64()),
+              Json(arrow::float64(), "[0.6666666666666666, null, null]"));
+}
+
+TEST_F(Accumulators, InfiniteSumsStayInfinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto values = Column<double>({1, infinity, 2, 1, -infinity, 1.5e308, 1.5e308});
+  const std::vector<uint32_t> groups = {0, 0, 0, 1, 1, 2, 2};
+  for (const char* function : {"sum", "mean"}) {
+    ExpectArray(Both(function, values, groups, arrow::float64()),
+                Column<double>({infinity, -infinity, infinity}));
+  }
+}
+
+TEST_F(Accumulators, MeansOfIntegersAreOfExactSums) {
+  const auto values = Json(arrow::int64(),
+                           "[9223372036854775807, 9223372036854775807, 3, "
+                           "-9223372036854775807, -9223372036854775807, 1]");
+  ExpectArray(Both("mean", values, {0, 0, 1, 0, 0, 1}, arrow::float64()),
+              Json(arrow::float64(), "[0, 2, null]"));
+  const auto large = Json(arrow::uint64(), "[18446744073709551615, 1, 7]");
+  ExpectArray(Both("mean", large, {0, 0, 2}, arrow::float64()),
+              Json(arrow::float64(), "[9223372036854775808, null, 7]"));
 }
 
 TEST_F(Accumulators, DecimalsAddUpExactly) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/evaluate.h"
 
+#include <limits>
+
 #include <arrow/array/array_dict.h>
 #include <arrow/compute/api_scalar.h>
 
@@ -75,6 +77,31 @@ TEST_F(Evaluate, SaysWhatAValueThatARowHasFailsOn) {
 
 TEST_F(Evaluate, RepeatsConstants) {
   ExpectArray(Compute(lit(7), plain_->Slice(0, 3)), Json(arrow::int64(), "[7, 7, 7]"));
+}
+
+TEST_F(Evaluate, NamesTheFloatThatIsNoInteger) {
+  const auto batch = Batch({{"f", arrow::float64(), "[1, 1.5]"},
+                            {"inf", arrow::float64(), "[1, Inf]"},
+                            {"large", arrow::float32(), "[1, 1e30]"}});
+  arrow::compute::ExecContext exec;
+  const auto fail = [&](const Expression& expression) {
+    auto bound = Get(RowExpression::Make(expression, *batch->schema()));
+    return bound.Evaluate(*batch, &exec);
+  };
+  EXPECT_FAILS(Invalid,
+               "1.5 (from column 'f') cannot become int64: it has a fraction, which "
+               "round() or trunc removes",
+               fail(col("f").Cast(arrow::int64())));
+  EXPECT_FAILS(Invalid,
+               "inf (from column 'inf') cannot become int8: replace infinite and missing "
+               "values first, or convert to float64",
+               fail(col("inf").Cast(arrow::int8())));
+  EXPECT_FAILS(Invalid, "(from column 'large') cannot become uint64: it is out of range",
+               fail(col("large").Cast(arrow::uint64())));
+  EXPECT_FAILS(Invalid, "(from column 'inf', 'f') cannot become int32",
+               fail((col("inf") + col("f")).Cast(arrow::int32())));
+  EXPECT_FAILS(Invalid, "inf cannot become int32",
+               fail(lit(std::numeric_limits<double>::infinity()).Cast(arrow::int32())));
 }
 
 }  // namespace

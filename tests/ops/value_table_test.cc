@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/value_table.h"
 
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ops/key_columns.h"
 #include "tests/ops/operator_fixture.h"
@@ -100,6 +103,98 @@ TEST_F(Values, AgreeWithAMapWhileTheTableGrows) {
               Ids(expected.begin() + 5, expected.begin() + 12));
   }
   EXPECT_EQ(table_.size(), oracle.size());
+}
+
+/// Integers and missing values, numbered in order of first appearance by a map.
+template <typename T>
+class NumberedIntegers {
+ public:
+  void Add(T value, bool is_missing = false) {
+    values_.push_back(value);
+    valid_.push_back(!is_missing);
+    const auto next = static_cast<uint32_t>(numbers_.size());
+    const auto [at, is_new] =
+        numbers_.try_emplace({is_missing, is_missing ? T{0} : value}, next);
+    ids_.push_back(at->second);
+    if (is_new) new_rows_.push_back(std::ssize(ids_) - 1);
+  }
+
+  std::shared_ptr<arrow::Array> array() const { return Column<T>(values_, valid_); }
+  const std::vector<uint32_t>& ids() const { return ids_; }
+  const std::vector<int64_t>& new_rows() const { return new_rows_; }
+  size_t num_values() const { return numbers_.size(); }
+
+ private:
+  std::vector<T> values_;
+  std::vector<bool> valid_;
+  std::map<std::pair<bool, T>, uint32_t> numbers_;
+  std::vector<uint32_t> ids_;
+  std::vector<int64_t> new_rows_;
+};
+
+template <typename T>
+void ExpectNumbered(const NumberedIntegers<T>& expected, int64_t piece) {
+  ValueTable table;
+  const auto array = expected.array();
+  std::vector<uint32_t> ids(static_cast<size_t>(array->length()));
+  std::vector<int64_t> new_rows;
+  for (int64_t begin = 0; begin < array->length(); begin += piece) {
+    std::vector<int64_t> own;
+    Check(table.Insert(*array->Slice(begin, piece), ids.data() + begin, &own,
+                       arrow::default_memory_pool()));
+    for (int64_t row : own) new_rows.push_back(begin + row);
+  }
+  EXPECT_EQ(ids, expected.ids());
+  EXPECT_EQ(new_rows, expected.new_rows());
+  EXPECT_EQ(table.size(), expected.num_values());
+  std::vector<uint32_t> found;
+  Check(table.Find(*array, &found, arrow::default_memory_pool()));
+  EXPECT_EQ(found, expected.ids());
+}
+
+TEST_F(Values, ThatAreCloseTogetherAreNumberedAsOthersAre) {
+  std::mt19937_64 random(7);
+  for (const int64_t least : {int64_t{0}, int64_t{-500}, int64_t{1} << 60,
+                              std::numeric_limits<int64_t>::min()}) {
+    NumberedIntegers<int64_t> values;
+    for (int i = 0; i < 20000; ++i) {
+      const auto offset = static_cast<int64_t>(random() % 1000);
+      values.Add(least + offset, /*is_missing=*/random() % 50 == 0);
+    }
+    for (int64_t piece : {20000, 4096, 2500}) ExpectNumbered(values, piece);
+  }
+}
+
+TEST_F(Values, BeyondTheRangeOfTheFirstAreNumbered) {
+  std::mt19937_64 random(8);
+  NumberedIntegers<int32_t> values;
+  for (int i = 0; i < 4096; ++i) values.Add(static_cast<int32_t>(random() % 100));
+  for (int i = 0; i < 20000; ++i) {
+    values.Add(static_cast<int32_t>(random() % 40000) - 20000);
+  }
+  values.Add(std::numeric_limits<int32_t>::min());
+  values.Add(0, /*is_missing=*/true);
+  ExpectNumbered(values, 4096);
+}
+
+TEST_F(Values, ThatNeverComeAgainAreNumbered) {
+  // So many that the places of the first are given up.
+  NumberedIntegers<uint32_t> values;
+  for (uint32_t i = 0; i < 600'000; ++i) values.Add(i);
+  for (uint32_t i = 0; i < 100; ++i) values.Add(i * 1000);
+  ExpectNumbered(values, 32768);
+}
+
+TEST_F(Values, OfOtherTypesMeetThoseThatAreCloseTogether) {
+  NumberedIntegers<int16_t> values;
+  for (int i = 0; i < 4096; ++i) values.Add(static_cast<int16_t>(i % 100 - 50));
+  EXPECT_EQ(Insert(values.array()), values.ids());
+  EXPECT_EQ(Insert(Json(arrow::float64(), "[-1, 0.5, 7]")), (Ids{49, 100, 57}));
+  // -1 has the same bits.
+  EXPECT_EQ(Insert(Json(arrow::uint64(), "[18446744073709551615, 7]")), (Ids{101, 57}));
+  EXPECT_EQ(Insert(Json(arrow::int64(), "[-1, 49, 50, null, 50]")),
+            (Ids{49, 99, 102, 103, 102}));
+  EXPECT_EQ(new_rows_, (std::vector<int64_t>{2, 3}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes are found early and named."""
 
+import inspect
 import pickle
 
 import pandas as pd
@@ -104,3 +105,39 @@ def test_key_error_reads_as_a_sentence(shards):
     with pytest.raises(KeyError) as caught:
         shards.select("nope")
     assert str(caught.value).startswith("There is no column 'nope'")
+
+
+def methods_of(owner):
+    """The public methods, but those that take any keyword."""
+    for name in dir(type(owner)):
+        method = None if name.startswith("_") else getattr(type(owner), name)
+        if not inspect.isfunction(method):
+            continue
+        kinds = {one.kind for one in inspect.signature(method).parameters.values()}
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            yield getattr(owner, name)
+
+
+@pytest.mark.parametrize(
+    ("owner", "public"),
+    [
+        (xs.from_pandas(pd.DataFrame({"a": [1]})), "XShards"),
+        (xs.col("a"), "Expression"),
+        (xs.col("a").str, "Expression.str"),
+        (xs.col("a").dt, "Expression.dt"),
+        (xs.col("a").str.split("-").str, "Expression.str"),
+    ],
+    ids=["shards", "expression", "str", "dt", "parts"],
+)
+def test_arguments_that_there_are_not_name_the_public_class(owner, public):
+    methods = list(methods_of(owner))
+    assert methods
+    for method in methods:
+        wanted = rf"^{public}\.{method.__name__}\(\) "
+        with pytest.raises(TypeError, match=wanted):
+            method(no_such_argument=1)
+
+
+def test_methods_can_still_be_pickled():
+    for function in (xs.XShards.merge, xs.XShards.to_pandas, xs.XShards.astype):
+        assert pickle.loads(pickle.dumps(function)) is function

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
+from frames import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 from typed_frames import (
@@ -314,12 +315,54 @@ def test_astype(values, dtype, target):
 
 def test_astype_refuses():
     df = pd.DataFrame({"a": [1.5]})
-    with pytest.raises((TypeError, ValueError), match="truncated"):
+    with pytest.raises(ValueError, match=r"1\.5 .*column 'a'.* it has a fraction"):
         computed(df, xs.col("a").astype("Int64"))
     with pytest.raises(NotImplementedError, match="category"):
         xs.col("a").astype("category")
     with pytest.raises(TypeError, match="no dtype 'nonsense'"):
         xs.col("a").astype("nonsense")
+
+
+INTEGER_TYPES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("dtype", INTEGER_TYPES)
+@pytest.mark.parametrize("source", ["float32", "float64"])
+@given(draw=st.data(), n=num_partitions)
+def test_floats_become_integers_or_an_error(dtype, source, draw, n):
+    width = int(source.removeprefix("float"))
+    values = draw.draw(st.lists(st.floats(width=width, allow_nan=False), min_size=1))
+    df = pd.DataFrame({"a": np.array(values, dtype=source)})
+    limits = np.iinfo(dtype)
+    least = limits.min - 1 if limits.min else np.nextafter(0, -1)
+    if all(least < v and np.isfinite(v) and int(v) <= limits.max for v in values):
+        check(df, lambda c: c("a").astype(dtype), n)
+        assert_same(shards_of(df, n).astype(dtype).to_pandas(), df.astype(dtype))
+        return
+    with pytest.raises(ValueError, match=rf"column 'a'\) cannot become {dtype}: "):
+        shards_of(df, n).astype(dtype).to_pandas()
+    with pytest.raises(ValueError, match=rf"column 'a'\) cannot become {dtype}: "):
+        shards_of(df, n).filter(xs.col("a").astype(dtype) > 0).to_pandas()
+    with pytest.raises(ValueError, match=rf"column 'a'\) cannot become {dtype}: "):
+        computed(df, xs.col("a").cast(dtype))
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(2.0**63, "int64"), (2.0**64, "uint64"), (256.0, "uint8"), (-129.0, "int8")],
+)
+def test_floats_at_the_borders_of_integers(value, dtype):
+    check(pd.DataFrame({"a": [np.nextafter(value, 0)]}), lambda c: c("a").astype(dtype))
+    with pytest.raises(ValueError, match=r"it is out of range; clip\(\) values"):
+        computed(pd.DataFrame({"a": [value]}), xs.col("a").astype(dtype))
+
+
+def test_unsigned_integers_have_nothing_below_zero():
+    df = pd.DataFrame({"a": [0.5, -0.5]})
+    with pytest.raises(ValueError, match="Cannot losslessly cast"):
+        df.astype("uint8")
+    with pytest.raises(ValueError, match=r"column 'a'\) cannot become uint8"):
+        computed(df, xs.col("a").astype("uint8"))
 
 
 def test_isin_is_exact():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frames import assert_same, num_partitions, odd_frames
 from hypothesis import given, settings
@@ -89,3 +90,51 @@ def test_filters_by_pyarrow_are_refused(tmp_path):
     pd.DataFrame({"a": [1, 2]}).to_parquet(path)
     with pytest.raises(TypeError, match=r"write \(a > 1\) with xs\.col"):
         xs.read_parquet(path, filters=pa.compute.field("a") > 1)
+
+
+NULLABLE = [
+    *("Int8", "UInt16", "Int32", "Int64", "UInt64", "Float32", "Float64", "boolean"),
+    *("string", "string[python]"),
+]
+
+
+def nullable_columns():
+    """A column of every nullable dtype, and others beside them, with odd names."""
+    numbers = pd.Series([1, None, 0, 1, None], dtype="Int64")
+    columns = {f'ü "{dtype}"\\': numbers.astype(dtype) for dtype in NULLABLE}
+    plain = pd.DataFrame({"n": [1, 2, 1, 2, 1], "s": list("abcde"), "f": 1.5})
+    return pd.DataFrame(columns).join(plain)
+
+
+@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("n", [1, 3, 9])
+def test_nullable_dtypes_come_back(form, n, tmp_path):
+    df = nullable_columns()
+    read, pandas_read, write = READERS[form]
+    paths = getattr(xs.from_pandas(df, n), f"to_{form}")(tmp_path / "ours")
+    write(df, tmp_path / "theirs")
+    expected = pandas_read(tmp_path / "theirs")
+    assert_same(read(tmp_path / "ours").to_pandas(), expected)
+    parts = pd.concat([pandas_read(path) for path in paths], ignore_index=True)
+    assert_same(parts, expected)
+    computed = read(tmp_path / "ours").with_column("n", xs.col("n").astype("Int32"))
+    [path] = getattr(computed.repartition(1), f"to_{form}")(tmp_path / "again")
+    assert pandas_read(path)["n"].dtype == "Int32"
+
+
+def test_nullable_dtypes_in_folders_of_values(tmp_path):
+    df = nullable_columns()
+    xs.from_pandas(df, 2).to_parquet(tmp_path, partition_cols="n")
+    for shown in (xs.read_parquet(tmp_path).to_pandas(), pd.read_parquet(tmp_path)):
+        dtypes = shown.drop(columns="n").dtypes.replace({"string[python]": "string"})
+        assert list(map(str, dtypes)) == list(map(str, df.drop(columns="n").dtypes))
+    by_dtype = xs.from_pandas(
+        df[['ü "Int8"\\', "n"]].rename(columns=lambda c: c[-1]), 2
+    )
+    by_dtype.dropna().to_parquet(tmp_path / "by", partition_cols="\\")
+    assert xs.read_parquet(tmp_path / "by").to_pandas()["\\"].dtype == "int64"
+
+
+def test_plain_columns_have_no_note(tmp_path):
+    [path] = xs.from_pandas(pd.DataFrame({"a": [1]}), 1).to_parquet(tmp_path)
+    assert b"pandas" not in (pq.read_schema(path).metadata or {})

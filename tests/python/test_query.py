@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditions written as text give the rows pandas gives."""
 
+import operator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,6 +66,66 @@ def test_as_pandas(text, n):
     day = pd.Timestamp("2024-01-01")  # noqa: F841
     actual = xs.from_pandas(DF, n).query(text).to_pandas()
     assert_same(actual, DF.query(text).reset_index(drop=True))
+
+
+DATES = [
+    *["2024", "2024-01", "2024-1", "2024/01", "2024-1-1", "2024/01/01", "20240101"],
+    *["2024-01-01 00", "20240101T00", "2024-02-29 5:30", "2024-02-29T05:30"],
+    *["2024-02-29 05:30:00.5", " 2024-01 ", "", "NaT", "2024-01-01 00:00:00.000000001"],
+]
+COMPARISONS = {
+    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt},
+    **{"<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
+OFFSETS = ["2024-01-01T00:00Z", "2024-02-29 05:30:00+01:00", "2024-02-29 05 -0100"]
+
+
+def moments(unit, zone):
+    times = [
+        "2024-01-01",
+        "2024-02-29 05:30",
+        None,
+        "2023-12-31 23:59:59",
+        "2024-01-01",
+    ]
+    when = pd.to_datetime(times, format="ISO8601").as_unit(unit).tz_localize(zone)
+    return pd.DataFrame({"when": when})
+
+
+@pytest.mark.parametrize("text", DATES)
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_partial_dates(text, zone, unit):
+    df = moments(unit, zone)
+    shards = xs.from_pandas(df, 2)
+    # Columns compare with text in ways that queries of pandas do not: by equality, and
+    # where it has a zone.
+    for sign, compare in COMPARISONS.items():
+        expected = df[compare(df["when"], text)].reset_index(drop=True)
+        assert_same(shards.query(f"when {sign} '{text}'").to_pandas(), expected)
+        if zone is None and compare not in (operator.eq, operator.ne):
+            query = f"'{text}' {sign} when"
+            expected = df.query(query).reset_index(drop=True)
+            assert_same(shards.query(query).to_pandas(), expected)
+
+
+@pytest.mark.parametrize("text", OFFSETS)
+def test_dates_with_an_offset(text):
+    df = moments("us", "Europe/Paris")
+    query = f"when >= '{text}'"
+    actual = xs.from_pandas(df, 2).query(query).to_pandas()
+    assert_same(actual, df.query(query).reset_index(drop=True))
+    with pytest.raises(TypeError, match=r"expected a date .*without an offset"):
+        xs.from_pandas(moments("us", None)).query(query).to_pandas()
+
+
+@pytest.mark.parametrize("text", ["2024-13", "201302", "x", "2024-02-30", "9" * 1000])
+def test_text_that_is_no_date(text):
+    df = moments("us", None)
+    with pytest.raises((TypeError, ValueError)):
+        df.query(f"when >= '{text}'")
+    with pytest.raises(TypeError, match=rf"expected a date such as .* not '{text}'"):
+        xs.from_pandas(df).query(f"when >= '{text}'").to_pandas()
 
 
 @given(low=st.integers(-3, 8), high=st.integers(-3, 8), n=st.integers(1, 6))

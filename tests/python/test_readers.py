@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files in, files out."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -266,7 +267,20 @@ def test_files_hold_plain_columns(tmp_path, form):
     )
     for plain in (schema, shards.schema, shards.to_arrow().schema):
         assert plain.field(0).metadata in (None, {b"PARQUET:field_id": b"1"})
-        assert not plain.metadata
+    assert not shards.schema.metadata
+    assert not shards.to_arrow().schema.metadata
+    assert list(schema.metadata) == [b"pandas"]  # the dtype, and nothing of the index
+    note = json.loads(schema.metadata[b"pandas"])
+    assert note.pop("columns") == [
+        {
+            "name": "0",
+            "field_name": "0",
+            "pandas_type": "int64",
+            "numpy_type": "Int64",
+            "metadata": None,
+        }
+    ]
+    assert note == {"index_columns": [], "column_indexes": []}
 
 
 def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):

@@ -3,6 +3,7 @@
 
 import contextlib
 import gzip
+import io
 import signal
 import subprocess
 import sys
@@ -46,6 +47,51 @@ def test_modes(tmp_path, form):
     assert list(tmp_path.iterdir()) == [out]
     with pytest.raises(ValueError, match="'replace'"):
         write(form, out, [1, 2], mode="replace")
+
+
+ticks = st.none() | st.integers(-(2**62), 2**62) | st.integers(-(10**6), 10**6)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@given(values=st.lists(ticks, min_size=1, max_size=8), n=num_partitions)
+def test_durations_are_text(unit, values, n):
+    bound = {"s": 10**9, "ms": 10**12, "us": 10**15, "ns": 2**62}[unit]
+    values = [
+        value if value is None else value % bound - bound // 2 for value in values
+    ]
+    df = pd.DataFrame({"d": pd.array(values, "Int64").astype(f"m8[{unit}]"), "i": 1})
+    with tempfile.TemporaryDirectory() as directory:
+        shards = xs.from_pandas(df, n)
+        paths = shards.to_json(Path(directory, "json"))
+        lines = "".join(Path(path).read_text("utf-8") for path in paths)
+        expected = df.to_json(orient="records", lines=True, date_format="iso")
+        assert lines == expected
+        paths = shards.to_csv(Path(directory, "csv"))
+        found = pd.concat([pd.read_csv(path, dtype={"d": "str"}) for path in paths])
+        # pandas gives all values of a column the digits that one of them needs.
+        expected = [None if pd.isna(d) else str(d) for d in df["d"]]
+        assert (
+            list(found["d"].astype(object).where(found["d"].notna(), None)) == expected
+        )
+        theirs = pd.read_csv(io.StringIO(df.to_csv(index=False)))["d"]
+        read = pd.to_timedelta(found["d"]).reset_index(drop=True)
+        pd.testing.assert_series_equal(read, pd.to_timedelta(theirs), check_dtype=False)
+
+
+def test_durations_as_pandas_writes_them(tmp_path):
+    """Where every value needs the same digits the files are the same."""
+    df = pd.DataFrame(
+        {
+            "s": pd.to_timedelta([93784, None, -1, 59], unit="s"),
+            "ms": pd.to_timedelta([93784001, 1, None, -1], unit="ms"),
+            "ns": pd.to_timedelta([93784000000001, 1, None, -1], unit="ns"),
+            "day": pd.to_datetime(["2013-01-01 10:00"] * 4).as_unit("s"),
+        }
+    )
+    [path] = xs.from_pandas(df, 1).to_csv(tmp_path / "out")
+    assert Path(path).read_text("utf-8") == df.to_csv(index=False)
+    [path] = xs.from_pandas(df, 1).to_csv(tmp_path / "by", partition_cols="day")
+    assert Path(path).read_text("utf-8") == df[["s", "ms", "ns"]].to_csv(index=False)
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
+from xshards._public_names import name_methods
 from xshards.context import default_context
 from xshards.errors import XShardsRuntimeError, XShardsValueError
 from xshards.learn.metrics import convert_metrics
@@ -406,6 +407,9 @@ class Estimator(CheckpointMethods, SummaryMethods):
         if self._job.parts.criterion is None and method == "fit" and not own:
             msg = f"{method} needs a loss: give one to from_torch"
             raise XShardsRuntimeError(msg)
+
+
+name_methods(Estimator, "Estimator")
 
 
 def _check_batch_size(batch_size: int) -> None:
