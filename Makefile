@@ -72,6 +72,7 @@ sanitize: ## C++ tests under the address, undefined and thread sanitizers; a sho
 
 .PHONY: lint lint-all lint-style
 lint-style: setup
+	@! git grep -nE '^(<<<<<<<|>>>>>>>) '  # what a merge left
 	@$(VENV)/bin/clang-format --dry-run -Werror $(call sources,$(CPP))
 	@$(VENV)/bin/ruff check -q
 	@$(VENV)/bin/ruff format --check -q
