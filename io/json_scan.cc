@@ -45,6 +45,7 @@ class JsonSplitStream final : public BatchStream {
       if (!appended.ok()) {
         // Nobody minds what is wrong behind the rows that are wanted.
         if (records_->num_rows() < rows_left_) return appended.status();
+        if (!std::exchange(is_told_, true)) TellBadLines();
         rows_left_ = 0;
         return records_->Finish();
       }

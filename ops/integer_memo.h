@@ -51,7 +51,7 @@ class IntegerMemo {
   /// that hardly any of the rows have are given up.
   void Count(size_t known, size_t unknown) {
     credit_ += static_cast<int64_t>(known) - static_cast<int64_t>(unknown);
-    if (credit_ < -kMostUnknown) ids_ = {};
+    if (credit_ < -kMostUnknown) std::vector<uint32_t>().swap(ids_);
   }
 
   int64_t num_bytes() const {

@@ -133,6 +133,10 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   if (cuts && checks_range) {
     // pandas has nothing below zero among unsigned integers, not even what is cut to it.
     const bool is_signed = arrow::is_signed_integer(type->id());
+    if (operand.id() == Type::HALF_FLOAT) {  // which Arrow can't cut
+      values =
+          cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(arrow::float32()));
+    }
     values = cp::call(is_signed ? "trunc" : "floor", {std::move(values)});
   }
   auto cast = cp::call("cast", {std::move(values)},

@@ -49,7 +49,9 @@ def pandas_read_json(
     return read_whole(read_json, paths, options, folders)
 
 
-def read_json(source: Any, *, lines: bool | None, **options: Any) -> Any:
+def read_json(
+    source: Any, *, lines: bool | None, may_be_columns: bool, **options: Any
+) -> Any:
     """Have pandas read JSON; by default records are lines, if they are no array."""
     if lines is not None or options.get("orient") in ORIENTS:
         return pd.read_json(source, lines=bool(lines), **options)
@@ -61,7 +63,8 @@ def read_json(source: Any, *, lines: bool | None, **options: Any) -> Any:
     is_array = frame is not None and not all(
         isinstance(label, str) for label in frame.columns
     )
-    if frame is not None and not is_array and not _is_of_columns(frame):
+    is_table = may_be_columns and frame is not None and _is_of_columns(frame)
+    if frame is not None and not is_array and not is_table:
         return frame
     if hasattr(source, "seek"):
         source.seek(0)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from csv import QUOTE_NONNUMERIC
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -486,20 +488,24 @@ def read_json(
         "block_size": block_size,
     }
 
+    may_be_columns = (
+        orient is None and lines is None and on_bad_lines == "error"
+    ) and _is_one_document(path)
+
     def by_pandas(files: list[str]) -> dict[str, Any] | None:
         """Give the options for pandas to read files with, or None if we do."""
         packed = for_pandas_only(files)
-        columns = (
-            orient is None and not packed and _hold_columns(files, options, context)
-        )
+        columns = may_be_columns and not packed and _hold_columns(files[0], context)
         if not (columns or packed or orient in ORIENTS or odd or dtype is True):
             return None
         if on_bad_lines != "error":
             msg = f"pandas has no on_bad_lines={on_bad_lines!r} for JSON, but reads it"
             raise XShardsValueError(msg)
         asked = {} if dtype is None else {"dtype": dtype}
+        # As our reader does, pandas then takes no offence at a byte order mark.
+        marked = {"encoding": "utf-8-sig"} if columns else {}
         chosen = {"orient": "columns" if columns else orient, "lines": lines}
-        return odd | asked | chosen
+        return marked | odd | asked | chosen | {"may_be_columns": may_be_columns}
 
     if isinstance(path, bytes) or hasattr(path, "read"):
         if not isinstance(path, bytes) and isinstance(path.read(0), str):
@@ -521,19 +527,24 @@ def read_json(
     )
 
 
-def _hold_columns(
-    files: list[str], options: dict[str, Any], context: Context | None
-) -> bool:
+def _is_one_document(path: object) -> bool:
+    """Tell whether JSON may be one object of columns, by where it comes from.
+
+    Of several files it is not asked, nor of those named as lines: there a file may well
+    have just one record in it.
+    """
+    if not isinstance(path, str | os.PathLike):
+        return isinstance(path, bytes) or hasattr(path, "read")
+    name = re.sub(r"\.(gz|bz2|xz|zst|lz4|zip|tar)$", "", os.fspath(path))
+    return not name.endswith((".jsonl", ".ndjson"))
+
+
+def _hold_columns(file: str, context: Context | None) -> bool:
     """Tell whether JSON is what ``DataFrame.to_json()`` writes: an object of columns.
 
-    Of several files, and of folders, it is not asked: there a file may well be lines
-    with just one record in it.
+    Of folders and patterns it is not asked.
     """
-    is_open = options["lines"] is None and options["on_bad_lines"] == "error"
-    if not is_open or len(files) != 1 or files[0].endswith((".jsonl", ".ndjson")):
-        return False
-    where = (context or default_context())._core
-    return _core.holds_json_columns(where, files[0])
+    return _core.holds_json_columns((context or default_context())._core, file)
 
 
 def _read_json_files(

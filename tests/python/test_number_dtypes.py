@@ -357,6 +357,13 @@ def test_floats_at_the_borders_of_integers(value, dtype):
         computed(pd.DataFrame({"a": [value]}), xs.col("a").astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint16"])
+def test_half_floats_become_integers(dtype):
+    frame = pd.DataFrame({"v": np.array([1.5, 2.5, 0.0], "f2")})
+    made = xs.from_pandas(frame, 2).astype({"v": dtype}).to_pandas()
+    pd.testing.assert_frame_equal(made, frame.astype({"v": dtype}))
+
+
 def test_unsigned_integers_have_nothing_below_zero():
     df = pd.DataFrame({"a": [0.5, -0.5]})
     with pytest.raises(ValueError, match="Cannot losslessly cast"):

@@ -295,12 +295,36 @@ def test_an_object_of_columns_is_a_record_where_there_are_lines(tmp_path):
         xs.read_json([path, path]),
         xs.read_json(path, orient="records"),
         xs.read_json(path, on_bad_lines="skip"),
+        xs.read_json([path]),
+        xs.read_json([path, path], dtype=True),
+        xs.read_json([path], dtype=True),
     ):
         assert records.to_pandas()["a"][0] == {"0": 1}
     assert xs.read_json(path).to_pandas()["a"][0] == 1
     assert (
         xs.read_json(path, dtype={"a": "float64"}).to_pandas()["a"].dtype == "float64"
     )
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.jsonl.gz"])
+@pytest.mark.parametrize("options", [{}, {"dtype": True}])
+def test_files_named_as_lines_hold_records(tmp_path, name, options):
+    path = tmp_path / name
+    content = b'{"a":{"0":1,"1":2}}\n'
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert len(xs.read_json(path, **options)) == 1
+
+
+def test_a_row_of_lists_comes_back_from_a_list_of_files(tmp_path):
+    frame = pd.DataFrame({"a": [[1, 2]]})
+    files = xs.from_pandas(frame, 1).to_json(tmp_path / "out")
+    assert_same(xs.read_json(files).to_pandas(), frame)
+
+
+@pytest.mark.parametrize("content", ['{"a":{"0":1}}', '{"a":1}'])
+def test_a_byte_order_mark_is_no_character(content):
+    marked = ("\ufeff" + content).encode()
+    assert xs.read_json(marked).to_pandas()["a"].tolist() == [1]
 
 
 @pytest.mark.parametrize("orient", ["split", "index", "columns", "values", "table"])
@@ -330,6 +354,14 @@ def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong):
         assert_same(xs.read_json(path, nrows=nrows).to_pandas(), expected)
     with pytest.raises(ValueError, match="line 3"):
         xs.read_json(path, nrows=3).to_pandas()
+
+
+def test_bad_lines_are_told_also_where_an_error_behind_ends_the_read(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a":1}\nbad\n{"a":2}\n{"a":"q"}\n')
+    with pytest.warns(pd.errors.ParserWarning, match=r"1 line .*a\.json', line 2"):
+        read = xs.read_json(path, nrows=2, on_bad_lines="warn").to_pandas()
+    assert read["a"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("content", [b'{"a": "x\xff"}\n', b'[{"a": "x\xff"}]'])
