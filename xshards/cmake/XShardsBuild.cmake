@@ -7,6 +7,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
+# Of the few files that exist once for each processor family and are chosen at run time.
+set(XSHARDS_AVX2_OPTIONS -mavx2 -mbmi -mpopcnt -mpclmul)
+set(XSHARDS_AVX512_OPTIONS -mavx512f -mavx512bw -mavx512vbmi2 -mbmi -mpopcnt -mpclmul)
+
 if(XSHARDS_USE_CCACHE)
   find_program(XSHARDS_CCACHE ccache)
 endif()
