@@ -16,6 +16,7 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
+#include "ops/join_pairs.h"
 #include "ops/rows_by_part.h"
 #include "xshards/scratch_vector.h"
 
@@ -46,6 +47,10 @@ class OrderedRows final : public HeldRows {
   uint32_t Next(uint32_t row) const override {
     const bool is_last = last_.empty() || (last_[row / 64] >> row % 64 & 1) != 0;
     return is_last ? kNoRow : row + 1;
+  }
+  void ListPairs(const std::vector<uint32_t>& first, bool with_lonely, PairCursor* at,
+                 JoinPairs* pairs) const override {
+    ListPairsOf(*this, first, with_lonely, at, pairs);
   }
   bool has_repeats() const override { return has_repeats_; }
 
