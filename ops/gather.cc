@@ -20,7 +20,7 @@ namespace {
 
 /// Where the values of some rows are. A row whose number is missing has anything in its
 /// place: it looks at the first value then, so that no branch has to be guessed.
-template <typename Row, bool kAnyMissing>
+template <typename Row, bool AnyMissing>
 class RowReader {
  public:
   RowReader(const arrow::ArrayData& rows, int64_t num_values)
@@ -28,7 +28,7 @@ class RowReader {
 
   uint64_t operator[](size_t i) const {
     const auto row = static_cast<uint64_t>(rows_[i]);
-    return kAnyMissing && row >= num_values_ ? 0 : row;
+    return AnyMissing && row >= num_values_ ? 0 : row;
   }
 
  private:

@@ -51,7 +51,7 @@ TEST_F(GatherTest, TakesFromMoreThanIsInCache) {
   std::vector<int64_t> values(kNumValues);
   std::iota(values.begin(), values.end(), -5);
   const auto array = Column(values);
-  for (size_t count : {0, 1, 63, 64, 65, 1000}) {
+  for (const size_t count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
     std::vector<uint32_t> rows;
     std::vector<int64_t> expected;
     for (size_t i = 0; i < count; ++i) {
