@@ -5,12 +5,10 @@
 
 namespace xshards::ops {
 
-int64_t NumBytes(const arrow::RecordBatch& batch) { return RowBytes(batch); }
-
 int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes) {
   if (batch.num_rows() == 0) return 1;
   const double row_bytes =
-      static_cast<double>(NumBytes(batch)) / static_cast<double>(batch.num_rows());
+      static_cast<double>(RowBytes(batch)) / static_cast<double>(batch.num_rows());
   const double rows = static_cast<double>(bytes) / std::max(row_bytes, 1.0);
   return std::max<int64_t>(1, static_cast<int64_t>(rows));
 }
@@ -44,7 +42,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCoalescer::Next(
     ARROW_ASSIGN_OR_RAISE(auto batch, next());
     if (batch == nullptr) break;
     if (batch->num_rows() == 0) continue;
-    const int64_t bytes = NumBytes(*batch);
+    const int64_t bytes = RowBytes(*batch);
     if (bytes >= target_bytes_ / 2) {
       if (small_.empty()) return batch;
       large_ = std::move(batch);

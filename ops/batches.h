@@ -14,8 +14,6 @@
 
 namespace xshards::ops {
 
-/// The bytes of a batch's rows; of a slice, only its own.
-int64_t NumBytes(const arrow::RecordBatch& batch);
 /// How many rows like these make about `bytes`; at least 1.
 int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes);
 

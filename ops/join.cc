@@ -17,6 +17,7 @@
 #include "ops/probe_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
@@ -168,8 +169,8 @@ class JoinStream final : public BatchStream {
     at_ = {};
     const int64_t build_rows = std::max<int64_t>(1, table_->rows()->num_rows());
     const int64_t row_bytes =
-        NumBytes(*batch_) / std::max<int64_t>(1, batch_->num_rows()) +
-        NumBytes(*table_->rows()) / build_rows;
+        RowBytes(*batch_) / std::max<int64_t>(1, batch_->num_rows()) +
+        RowBytes(*table_->rows()) / build_rows;
     max_rows_ = static_cast<size_t>(std::clamp<int64_t>(
         2 * context_.batch_bytes / std::max<int64_t>(1, row_bytes), 1, kMaxPairs));
     ARROW_ASSIGN_OR_RAISE(auto keys, JoinKeys::Make(*batch_, columns_->probe_keys(),

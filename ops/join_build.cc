@@ -9,6 +9,7 @@
 
 #include "ops/batches.h"
 #include "ops/join_table.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
@@ -59,22 +60,7 @@ arrow::Status JoinBuild::StartStep() {
       ordered_ = TryToOrder();
       return arrow::Status::OK();
     case Step::kOrder:
-      if (ordered_ != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(const bool goes_on, AddTasksOf(*ordered_));
-        if (goes_on) return arrow::Status::OK();
-        is_done_ = ordered_->is_made();
-        if (is_done_) held_ = ordered_;
-        ordered_ = nullptr;
-        if (is_done_) {
-          batches_.clear();
-          return arrow::Status::OK();
-        }
-      }
-      step_ = Step::kJoinColumns;
-      for (size_t i = 0; i < columns_.size(); ++i) {
-        AddTask([this, i](Input&, const OperatorContext&) { return JoinColumn(i); });
-      }
-      return arrow::Status::OK();
+      return GoOnOrdering();
     case Step::kJoinColumns:
       step_ = Step::kFillTable;
       AddTask([this](Input&, const OperatorContext&) { return MakeTable(); });
@@ -83,6 +69,25 @@ arrow::Status JoinBuild::StartStep() {
       ARROW_ASSIGN_OR_RAISE(const bool goes_on, AddTasksOf(*held_));
       is_done_ = !goes_on;
       return arrow::Status::OK();
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status JoinBuild::GoOnOrdering() {
+  if (ordered_ != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const bool goes_on, AddTasksOf(*ordered_));
+    if (goes_on) return arrow::Status::OK();
+    is_done_ = ordered_->is_made();
+  }
+  if (is_done_) {
+    held_ = std::move(ordered_);
+    batches_.clear();
+    return arrow::Status::OK();
+  }
+  ordered_ = nullptr;
+  step_ = Step::kJoinColumns;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    AddTask([this, i](Input&, const OperatorContext&) { return JoinColumn(i); });
   }
   return arrow::Status::OK();
 }
@@ -114,7 +119,7 @@ arrow::Status JoinBuild::ReadRows(Input& input, const OperatorContext& context) 
       next_batch_ = std::move(batch);
       break;
     }
-    bytes += NumBytes(*batch);
+    bytes += RowBytes(*batch);
     num_rows_ += batch->num_rows();
     batches_.push_back(std::move(batch));
   }

@@ -58,6 +58,8 @@ class JoinBuild {
   /// Set the tasks of the next step, which can be done at the same time. Called with the
   /// lock.
   arrow::Status StartStep();
+  /// The next step of ordering the rows, or, if they can't be ordered, of a table.
+  arrow::Status GoOnOrdering();
   void AddTask(Task task) { tasks_.push_back(std::move(task)); }
   /// Add the tasks of what is made in steps of its own; false after its last.
   arrow::Result<bool> AddTasksOf(HeldRows& rows);

@@ -11,6 +11,7 @@
 #include "ops/hash_partition.h"
 #include "ops/range_partition.h"
 #include "ops/scatter.h"
+#include "xshards/row_bytes.h"
 #include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
@@ -141,7 +142,7 @@ class KeyRouter final : public Router {
   }
 
   arrow::Status PushSlice(std::shared_ptr<arrow::RecordBatch> slice) {
-    const int64_t bytes = NumBytes(*slice);
+    const int64_t bytes = RowBytes(*slice);
     if (pending_bytes_ + bytes > flush_bytes_) ARROW_RETURN_NOT_OK(Flush());
     pending_bytes_ += bytes;
     pending_.push_back(std::move(slice));

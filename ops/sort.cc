@@ -10,6 +10,7 @@
 #include "ops/sort_run.h"
 #include "ops/unary_stream.h"
 #include "xshards/partition.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
@@ -61,7 +62,7 @@ class SortStream final : public UnaryStream {
       ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
       if (batch == nullptr) break;
       if (batch->num_rows() == 0) continue;
-      pending_bytes_ += NumBytes(*batch);
+      pending_bytes_ += RowBytes(*batch);
       pending_rows_ += batch->num_rows();
       pending_.push_back(std::move(batch));
       if (pending_bytes_ > run_bytes) ARROW_RETURN_NOT_OK(EndRun());

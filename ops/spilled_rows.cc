@@ -8,6 +8,7 @@
 #include "ops/hash.h"
 #include "ops/key_columns.h"
 #include "ops/scatter.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
@@ -29,7 +30,7 @@ SpilledRows::SpilledRows(std::vector<std::string> keys, int level,
 
 arrow::Status SpilledRows::Append(std::shared_ptr<arrow::RecordBatch> rows) {
   if (rows->num_rows() == 0) return arrow::Status::OK();
-  pending_bytes_ += NumBytes(*rows);
+  pending_bytes_ += RowBytes(*rows);
   pending_.push_back(std::move(rows));
   return pending_bytes_ >= context_.batch_bytes ? Flush() : arrow::Status::OK();
 }

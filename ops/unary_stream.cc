@@ -2,6 +2,7 @@
 #include "ops/unary_stream.h"
 
 #include "ops/batches.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 
@@ -43,7 +44,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Input::Collect() {
   if (schema() == nullptr) return nullptr;
   if (batches.size() > 1) {
     int64_t bytes = 0;
-    for (const auto& batch : batches) bytes += NumBytes(*batch);
+    for (const auto& batch : batches) bytes += RowBytes(*batch);
     ARROW_RETURN_NOT_OK(MakeRoom(context_, bytes));
   }
   return Concatenate(schema(), std::move(batches), context_.pool);

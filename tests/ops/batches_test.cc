@@ -2,6 +2,7 @@
 #include "ops/batches.h"
 
 #include "tests/ops/operator_fixture.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::ops {
 namespace {
@@ -16,8 +17,8 @@ class Batches : public OperatorTest {
 };
 
 TEST_F(Batches, CountOnlyTheBytesOfASlice) {
-  EXPECT_EQ(NumBytes(*Numbers(1000)), 8000);
-  EXPECT_EQ(NumBytes(*Numbers(1000)->Slice(10, 5)), 40);
+  EXPECT_EQ(RowBytes(*Numbers(1000)), 8000);
+  EXPECT_EQ(RowBytes(*Numbers(1000)->Slice(10, 5)), 40);
   EXPECT_EQ(RowsWithin(*Numbers(1000), 80), 10);
   EXPECT_EQ(RowsWithin(*Numbers(1000), 1), 1);
   EXPECT_EQ(RowsWithin(*Numbers(0), 1 << 20), 1);
