@@ -13,6 +13,7 @@
 #include "io/json_scan.h"
 #include "io/json_types.h"
 #include "io/json_writer.h"
+#include "io/misfit_place.h"
 #include "io/orc_scan.h"
 #include "io/pandas_note.h"
 #include "io/parquet_scan.h"
@@ -25,11 +26,11 @@ void AddOperators(OperatorTable& table) {
   table.SetScan("csv", MakeCsvScan());
   table.SetScan(kCsvCutsFormat, MakeCsvCutsScan());
   table.SetScan(kCsvKindsFormat, MakeCsvKindsScan());
-  table.SetTypeFinder("csv", FindCsvTypes);
+  table.SetTypeFinder("csv", FindCsvTypes, DescribeCsvPlace);
   table.SetScan("json", MakeJsonScan());
   table.SetScan(kJsonCutsFormat, MakeJsonCutsScan());
   table.SetScan(kJsonShapesFormat, MakeJsonShapesScan());
-  table.SetTypeFinder("json", FindJsonTypes);
+  table.SetTypeFinder("json", FindJsonTypes, DescribeJsonPlace);
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
   table.SetScan("orc", MakeOrcScan());
