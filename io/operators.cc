@@ -5,7 +5,6 @@
 #include "io/csv_scan.h"
 #include "io/csv_types.h"
 #include "io/csv_writer.h"
-#include "io/duration_text.h"
 #include "io/file_writer.h"
 #include "io/ipc_scan.h"
 #include "io/ipc_writer.h"
@@ -34,7 +33,7 @@ void AddOperators(OperatorTable& table) {
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
   table.SetScan("orc", MakeOrcScan());
-  table.SetWriter("csv", MakeWriter(WithDurationsAsText(OpenCsvWriter)));
+  table.SetWriter("csv", MakeWriter(OpenCsvWriter));
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
   table.SetWriter("parquet", MakeWriter(WithPandasNote(OpenParquetWriter)));
   table.SetWriter("ipc", MakeWriter(WithPandasNote(OpenIpcWriter)));
