@@ -132,7 +132,9 @@ class CsvPlanner {
     }
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
     SetFileColumns(file.path, header.names, &scan_.options);
-    return CsvLine{.position = header.data_begin, .line = header.first_line};
+    const CsvLine first{.position = header.data_begin, .line = header.first_line};
+    ARROW_RETURN_NOT_OK(CheckUsedNames(file, first, options_, stop_, pool_));
+    return first;
   }
 
   bool HasColumn(const std::string& name) const {

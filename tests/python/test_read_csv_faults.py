@@ -202,6 +202,26 @@ FAULTS = {
     "escaped end": (b"a,b\n1,2\\", {"escapechar": "\\"}),
     "no such header": (b"a,b\n1,2\n", {"header": 3}),
     "too many names": (b"a,b\n1,2\n", {"header": 0, "names": ["a", "b", "c"]}),
+    "names without fields": (
+        b"1,2\n3,4\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"]},
+    ),
+    "unused names without fields": (
+        b"a,b\n1,2\n3,4\n",
+        {"names": ["x", "y", "z"], "usecols": ["x", "y"], "header": 0},
+    ),
+    "names of fields left out": (
+        b"1,2\n3,4,5\n6,7\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "skiprows": [1]},
+    ),
+    "names of fields behind the last row": (
+        b"1,2\n3,4,5\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "nrows": 1},
+    ),
+    "names of fields in a comment": (
+        b"1,2\n#3,4,5\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "comment": "#"},
+    ),
     "nothing": (b"", {}),
     "blank lines": (b"\n\n", {}),
     "nothing without a header": (b"", {"header": None}),
@@ -371,3 +391,29 @@ def test_field_beyond_what_is_allowed_is_an_error(tmp_path):
         file.truncate((1 << 31) + (1 << 20))
     with pytest.raises(ValueError, match=r"open\.csv.*less than 2 GB"):
         xs.read_csv(path).to_pandas()
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("1,2\n3,4,5\n", {}),
+        ("1,2\n" * 50_000 + "3,4,5\n", {}),
+        ("1,2\n" * 50_000 + '3,4,"5\n6"\n', {}),
+        ("1,2\n3,4,5\n", {"nrows": 2}),
+        ("1,2\n3,4,5\n", {"nrows": 0}),
+        ("1,2\n3,4\n5,6,7,8\n", {}),
+        ("1,2,\n3,4,\n", {}),
+        ("", {}),
+        ("\n\n", {}),
+        ("a,b\n", {"header": 0}),
+        ("1,2\n3,4\n", {"skipfooter": 1}),
+        ("1;;2\n3;;4\n", {"sep": ";;"}),
+    ],
+)
+def test_names_that_some_row_has_fields_for(tmp_path, text, options):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    options = {"names": ["x", "y", "z"], "usecols": ["x"], **options}
+    engine = "python" if {"skipfooter", "sep"} & set(options) else "c"
+    expected = pd.read_csv(path, engine=engine, **options)
+    assert_same(xs.read_csv(path, **options).to_pandas(), expected)
