@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gather.h"
 
+#include <limits>
 #include <numeric>
 
 #include "tests/ops/operator_fixture.h"
@@ -50,7 +51,7 @@ TEST_F(GatherTest, TakesFromMoreThanIsInCache) {
   std::vector<int64_t> values(kNumValues);
   std::iota(values.begin(), values.end(), -5);
   const auto array = Column(values);
-  for (size_t count : {0, 1, 63, 64, 65, 1000}) {
+  for (const size_t count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
     std::vector<uint32_t> rows;
     std::vector<int64_t> expected;
     for (size_t i = 0; i < count; ++i) {
@@ -58,6 +59,37 @@ TEST_F(GatherTest, TakesFromMoreThanIsInCache) {
       expected.push_back(int64_t{rows.back()} - 5);
     }
     ExpectArray(Get(Gather(array, Column(rows), context_.pool)), Column(expected));
+    std::vector<bool> there(count, true);
+    for (size_t i = 0; i < count; i += 3) {
+      there[i] = false;
+      rows[i] = std::numeric_limits<uint32_t>::max();
+    }
+    ExpectArray(Get(Gather(array, Column(rows, there), context_.pool)),
+                Column(expected, there));
+  }
+}
+
+TEST_F(GatherTest, GivesNullsForMissingRows) {
+  // Missing numbers hold anything; slices do not start at the first bit.
+  const auto validity = Json(arrow::boolean(), "[true, false, true, false, true]");
+  for (const auto& row_type : {arrow::uint32(), arrow::int64()}) {
+    const auto numbers = Json(row_type, row_type->id() == arrow::Type::UINT32
+                                            ? "[1, 4294967295, 2, 7, 0]"
+                                            : "[1, -1, 2, 4294967296, 0]");
+    const auto rows = arrow::MakeArray(arrow::ArrayData::Make(
+        row_type, 5, {validity->data()->buffers[1], numbers->data()->buffers[1]}));
+    for (const auto& type : {arrow::int8(), arrow::float64()}) {
+      const auto there = Json(type, "[9, 1, 2, 3]")->Slice(1);
+      const auto some = Json(type, "[9, null, 2, 3]")->Slice(1);
+      ExpectArray(Get(Gather(there, rows, context_.pool)),
+                  Json(type, "[2, null, 3, null, 1]"));
+      ExpectArray(Get(Gather(some, rows->Slice(1), context_.pool)),
+                  Json(type, "[null, 3, null, null]"));
+      ExpectArray(Get(Gather(there, rows->Slice(1, 3), context_.pool)),
+                  Json(type, "[null, 3, null]"));
+      ExpectArray(Get(Gather(Json(type, "[]"), rows->Slice(1, 1), context_.pool)),
+                  Json(type, "[null]"));
+    }
   }
 }
 
