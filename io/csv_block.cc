@@ -9,11 +9,11 @@
 #include "io/csv_odd_structure.h"
 #include "io/csv_times.h"
 #include "io/json_mark.h"
+#include "io/misfit_place.h"
 #include "io/quoted_names.h"
 #include "io/record_boundaries.h"
 #include "io/text_encoding.h"
 #include "io/text_fault.h"
-#include "xshards/guessed_types.h"
 
 namespace xshards::io {
 
@@ -186,12 +186,14 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> CsvBlockReader::Finish() {
   return arrow::RecordBatch::Make(schema_, rows_in_batch_, std::move(arrays));
 }
 
+TextPlace CsvBlockReader::PlaceOf(const char* at) const {
+  return {.begin = source_.begin,
+          .offset = position_ - source_.begin + (at - rows_.text())};
+}
+
 std::string CsvBlockReader::Place(const char* at) const {
   std::string place = "'" + source_.path + "'";
-  const auto line = LineNumber(
-      source_.path, ToTextFormat(options_),
-      {.begin = source_.begin, .offset = position_ - source_.begin + (at - rows_.text())},
-      pool_);
+  const auto line = LineNumber(source_.path, ToTextFormat(options_), PlaceOf(at), pool_);
   if (line.ok()) place += ", line " + std::to_string(*line);
   return place;
 }
@@ -202,11 +204,7 @@ arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
   if (source_.guessed && !asked) {
-    // To find the number of the line costs time.
-    return xshards::Misfit("'" + std::string(text.substr(0, kShown)) + "' at byte " +
-                               std::to_string(position_ + (text.data() - rows_.text())) +
-                               " of '" + source_.path + "'",
-                           name);
+    return MisfitAt(text, name, source_.path, PlaceOf(text.data()));
   }
   std::string scratch;
   const CsvValues& values = values_.Of(name);

@@ -72,6 +72,7 @@ class CsvBlockReader {
   // The error of a text that ends inside quotes.
   arrow::Status OpenQuote() const;
   arrow::Status Misfit(size_t field, int64_t row);
+  TextPlace PlaceOf(const char* at) const;
   // "'path', line 7"
   std::string Place(const char* at) const;
   // "Expected 3 fields in 'path', line 7, saw 4"

@@ -282,7 +282,8 @@ arrow::Result<bool> HasByte(const CsvText& text, char byte, const arrow::StopTok
   for (int64_t at = text.data_begin; at < text.file.size;) {
     ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                          input->ReadAt(at, chunk_bytes, chunk->mutable_data()));
+                          input->ReadAt(at, std::min(chunk_bytes, text.file.size - at),
+                                        chunk->mutable_data()));
     if (got == 0) break;
     if (std::memchr(chunk->data(), byte, static_cast<size_t>(got)) != nullptr) {
       return true;

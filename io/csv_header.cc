@@ -99,8 +99,8 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
   }
 }
 
-// Names that no row has fields for are a mistake where rows have names already. Of some
-// columns, all rows would have to be looked at.
+// Names that no row has fields for are a mistake where rows have names already. Where
+// only some columns are used, all rows have a say (CheckUsedNames).
 arrow::Status CheckNames(const FirstRow& row, const CsvOptions& options,
                          const std::string& path) {
   const auto num_names = static_cast<int64_t>(options.names.size());
@@ -111,9 +111,7 @@ arrow::Status CheckNames(const FirstRow& row, const CsvOptions& options,
       num_names <= num_fields) {
     return arrow::Status::OK();
   }
-  return Malformed("Too many columns specified: expected " + std::to_string(num_names) +
-                   " and found " + std::to_string(num_fields) + " in file '" + path +
-                   "'");
+  return TooManyNames(options, num_fields, path);
 }
 
 // How many columns come before the named ones, given the fields of the first row.
@@ -125,6 +123,13 @@ int64_t CountLeading(const std::vector<std::string>& names, int64_t num_fields,
 }
 
 }  // namespace
+
+arrow::Status TooManyNames(const CsvOptions& options, int64_t num_fields,
+                           const std::string& path) {
+  return Malformed("Too many columns specified: expected " +
+                   std::to_string(options.names.size()) + " and found " +
+                   std::to_string(num_fields) + " in file '" + path + "'");
+}
 
 std::string IndexLevelName(int64_t level) {
   return "__index_level_" + std::to_string(level) + "__";

@@ -32,6 +32,10 @@ arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_siz
                                        const arrow::StopToken& stop,
                                        arrow::MemoryPool* pool);
 
+/// The error for more `names` than rows have fields.
+arrow::Status TooManyNames(const CsvOptions& options, int64_t num_fields,
+                           const std::string& path);
+
 /// The name of a column that holds a level of the index.
 std::string IndexLevelName(int64_t level);
 

@@ -2,10 +2,13 @@
 #include "io/csv_lines.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "io/csv_dialect.h"
+#include "io/csv_header.h"
 #include "io/csv_rows.h"
+#include "io/file_system.h"
 #include "io/text_input.h"
 
 namespace xshards::io {
@@ -17,6 +20,34 @@ std::string FirstLineKey(const std::string& path, int64_t begin) {
 
 std::string SkippedKey(const std::string& path, int64_t begin) {
   return "skipped:" + std::to_string(begin) + ":" + path;
+}
+
+// How many fields the rows from `begin` on have at most, or the first that have `enough`;
+// 0 without rows.
+arrow::Result<int64_t> MostFields(const InputFile& file, CsvLine begin, int64_t enough,
+                                  const CsvOptions& options, const arrow::StopToken& stop,
+                                  arrow::MemoryPool* pool) {
+  constexpr int64_t kBlockBytes = 64LL << 10;
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(file.path, ToTextFormat(options),
+                                                    begin.position, file.size, pool));
+  TextBlocks blocks(std::move(input), kBlockBytes, pool, kMaxCsvBlockBytes);
+  CsvRows rows(options);
+  rows.NumberFrom(begin.line);
+  int64_t rows_left = options.nrows.value_or(std::numeric_limits<int64_t>::max());
+  int64_t most = 0;
+  for (bool is_last = false; !is_last && rows_left > 0 && most < enough;) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
+    ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
+    is_last = block.is_last;
+    rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
+    const int64_t count = std::min(rows.num_rows(), rows_left);
+    for (int64_t row = 0; row < count; ++row) {
+      most = std::max({most, rows.NumFields(row), int64_t{1}});  // also an empty line
+    }
+    rows_left -= count;
+    blocks.Consume(std::min(rows.consumed(), block.buffer->size()));
+  }
+  return most;
 }
 
 }  // namespace
@@ -77,6 +108,20 @@ arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
   }
   // A last line may leave its quotes open.
   return rows.line() + (rows.in_quotes() ? 1 : 0);
+}
+
+arrow::Status CheckUsedNames(const InputFile& file, CsvLine begin,
+                             const CsvOptions& options, const arrow::StopToken& stop,
+                             arrow::MemoryPool* pool) {
+  const auto num_names = static_cast<int64_t>(options.names.size());
+  const bool is_lenient = options.skipfooter > 0 || !options.long_sep.empty();
+  if (!options.usecols.has_value() || num_names == 0 || is_lenient) {
+    return arrow::Status::OK();
+  }
+  const auto most = MostFields(file, begin, num_names, options, stop, pool);
+  if (!most.ok()) return WithPath(most.status(), "Could not read", file.path);
+  const bool are_too_many = *most > 0 && *most < num_names;
+  return are_too_many ? TooManyNames(options, *most, file.path) : arrow::Status::OK();
 }
 
 void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,

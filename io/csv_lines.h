@@ -37,6 +37,13 @@ arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvL
 arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
                                   const arrow::StopToken& stop, arrow::MemoryPool* pool);
 
+/// Malformed where `usecols` chooses among more `names` than any row from `begin` on has
+/// fields, as in pandas; not with what only its Python engine does. Reads up to the first
+/// row that has them all.
+arrow::Status CheckUsedNames(const InputFile& file, CsvLine begin,
+                             const CsvOptions& options, const arrow::StopToken& stop,
+                             arrow::MemoryPool* pool);
+
 /// Keep, among a scan's options, which lines to leave out of the splits that begin at the
 /// places of a file. Each gets but its own, for all may be many.
 void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,

@@ -15,6 +15,7 @@
 #include "io/csv_times.h"
 #include "io/csv_types.h"
 #include "io/csv_values.h"
+#include "io/file_changes.h"
 #include "io/file_listing.h"
 #include "io/file_system.h"
 #include "io/hive_scan.h"
@@ -131,7 +132,9 @@ class CsvPlanner {
     }
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
     SetFileColumns(file.path, header.names, &scan_.options);
-    return CsvLine{.position = header.data_begin, .line = header.first_line};
+    const CsvLine first{.position = header.data_begin, .line = header.first_line};
+    ARROW_RETURN_NOT_OK(CheckUsedNames(file, first, options_, stop_, pool_));
+    return first;
   }
 
   bool HasColumn(const std::string& name) const {
@@ -234,7 +237,8 @@ class CsvPlanner {
 arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& paths,
                                const CsvOptions& options, const arrow::StopToken& stop) {
   ARROW_RETURN_NOT_OK(options.Validate());
-  ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
+  ARROW_ASSIGN_OR_RAISE(auto files, ListFiles(paths.values));
+  ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
   CsvPlanner planner(options, MakeProbe(*context, stop), stop, context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/csv_writer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <arrow/array.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
 
 #include "io/number_text.h"
+#include "io/time_precision.h"
 
 namespace xshards::io {
 namespace {
@@ -48,11 +52,27 @@ std::shared_ptr<arrow::DataType> PrintableType(
   }
 }
 
+// How many rows pandas looks at together; nothing where that makes no difference.
+std::optional<int64_t> ChunkRows(const arrow::Schema& schema) {
+  constexpr int64_t kChunkValues = 100'000;
+  const auto& fields = schema.fields();
+  if (std::none_of(fields.begin(), fields.end(),
+                   [](const auto& field) { return HasPrecision(*field->type()); })) {
+    return std::nullopt;
+  }
+  return std::max<int64_t>(kChunkValues / schema.num_fields(), 1);
+}
+
 class CsvWriter final : public FileWriter {
  public:
-  CsvWriter(std::shared_ptr<arrow::io::OutputStream> file, char sep, std::string na_rep,
-            arrow::MemoryPool* pool)
-      : file_(std::move(file)), sep_(sep), na_rep_(std::move(na_rep)), context_(pool) {
+  CsvWriter(std::shared_ptr<arrow::io::OutputStream> file, const arrow::Schema& schema,
+            char sep, std::string na_rep, arrow::MemoryPool* pool)
+      : file_(std::move(file)),
+        sep_(sep),
+        na_rep_(std::move(na_rep)),
+        context_(pool),
+        chunk_rows_(ChunkRows(schema)),
+        precisions_(static_cast<size_t>(schema.num_fields())) {
     context_.set_use_threads(false);
   }
 
@@ -66,15 +86,53 @@ class CsvWriter final : public FileWriter {
   }
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
+    if (!chunk_rows_.has_value()) return WriteRows(batch);
+    for (int64_t row = 0; row < batch.num_rows();) {
+      const int64_t count = std::min(batch.num_rows() - row, *chunk_rows_ - held_rows_);
+      held_.push_back(batch.Slice(row, count));
+      held_rows_ += count;
+      row += count;
+      if (held_rows_ == *chunk_rows_) ARROW_RETURN_NOT_OK(WriteHeld());
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Finish() override {
+    ARROW_RETURN_NOT_OK(WriteHeld());
+    return Flush();
+  }
+
+ private:
+  arrow::Status WriteHeld() {
+    for (auto& precision : precisions_) precision = TimePrecision::kDay;
+    for (const auto& batch : held_) {
+      for (int i = 0; i < batch->num_columns(); ++i) {
+        if (!HasPrecision(*batch->column(i)->type())) continue;
+        auto& precision = precisions_[static_cast<size_t>(i)];
+        precision = std::max(precision, PrecisionOf(*batch->column(i)));
+      }
+    }
+    for (const auto& batch : std::exchange(held_, {})) {
+      ARROW_RETURN_NOT_OK(WriteRows(*batch));
+    }
+    held_rows_ = 0;
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Printable(
+      const std::shared_ptr<arrow::Array>& column, TimePrecision precision) {
+    if (HasPrecision(*column->type())) return TimesAsText(column, precision, &context_);
+    const auto type = PrintableType(column->type());
+    if (type->Equals(*column->type())) return column;
+    return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Unsafe(),
+                                &context_);
+  }
+
+  arrow::Status WriteRows(const arrow::RecordBatch& batch) {
     arrow::ArrayVector columns;
     for (int i = 0; i < batch.num_columns(); ++i) {
-      auto column = batch.column(i);
-      const auto type = PrintableType(column->type());
-      if (!type->Equals(*column->type())) {
-        ARROW_ASSIGN_OR_RAISE(
-            column, arrow::compute::Cast(
-                        *column, type, arrow::compute::CastOptions::Unsafe(), &context_));
-      }
+      ARROW_ASSIGN_OR_RAISE(
+          auto column, Printable(batch.column(i), precisions_[static_cast<size_t>(i)]));
       columns.push_back(std::move(column));
     }
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
@@ -91,9 +149,6 @@ class CsvWriter final : public FileWriter {
     return arrow::Status::OK();
   }
 
-  arrow::Status Finish() override { return Flush(); }
-
- private:
   arrow::Status Flush() {
     ARROW_RETURN_NOT_OK(file_->Write(text_));
     text_.clear();
@@ -155,7 +210,11 @@ class CsvWriter final : public FileWriter {
   const char sep_;
   const std::string na_rep_;
   arrow::compute::ExecContext context_;
-  std::string text_;  // written, not yet in the file
+  std::string text_;                         // written, not yet in the file
+  const std::optional<int64_t> chunk_rows_;  // looked at together, if there are times
+  arrow::RecordBatchVector held_;
+  int64_t held_rows_ = 0;
+  std::vector<TimePrecision> precisions_;  // of columns of times, in this chunk
 };
 
 }  // namespace
@@ -170,6 +229,7 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
     if (type->id() == arrow::Type::NA) continue;
     const bool is_bytes =
         arrow::is_base_binary_like(type->id()) && !arrow::is_string(type->id());
+    if (HasPrecision(*type)) continue;
     if (is_bytes || !arrow::compute::CanCast(*type, *PrintableType(type)) ||
         arrow::is_nested(type->id())) {
       return arrow::Status::TypeError("CSV cannot hold column '", field->name(), "' of ",
@@ -179,7 +239,7 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
   ARROW_ASSIGN_OR_RAISE(const auto sep, GetChar(options, "sep"));
   ARROW_ASSIGN_OR_RAISE(const auto header, GetBool(options, "header"));
   auto writer = std::make_unique<CsvWriter>(
-      file, sep.value_or(','), GetString(options, "na_rep").value_or(""), pool);
+      file, *schema, sep.value_or(','), GetString(options, "na_rep").value_or(""), pool);
   if (header.value_or(true)) ARROW_RETURN_NOT_OK(writer->WriteHeader(*schema));
   return writer;
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/duration_text.h"
 
-#include <utility>
-
-#include <arrow/array.h>
-#include <arrow/array/builder_binary.h>
-
 #include "io/number_text.h"
 
 namespace xshards::io {
@@ -66,61 +61,43 @@ void AppendFraction(int64_t nanoseconds, size_t least, std::string* out) {
   AppendDigits(nanoseconds, width, out);
 }
 
-/// A writer of a file that holds durations as text.
-class DurationTextWriter final : public FileWriter {
- public:
-  DurationTextWriter(std::unique_ptr<FileWriter> file,
-                     std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool)
-      : file_(std::move(file)), schema_(std::move(schema)), pool_(pool) {}
-
-  arrow::Status Write(const arrow::RecordBatch& batch) override {
-    arrow::ArrayVector columns = batch.columns();
-    for (auto& column : columns) {
-      if (column->type_id() != arrow::Type::DURATION) continue;
-      ARROW_ASSIGN_OR_RAISE(column, TextOf(*column));
-    }
-    return file_->Write(
-        *arrow::RecordBatch::Make(schema_, batch.num_rows(), std::move(columns)));
-  }
-
-  arrow::Status Finish() override { return file_->Finish(); }
-
- private:
-  arrow::Result<std::shared_ptr<arrow::Array>> TextOf(const arrow::Array& column) {
-    const auto& durations = static_cast<const arrow::DurationArray&>(column);
-    const auto unit = static_cast<const arrow::DurationType&>(*column.type()).unit();
-    arrow::LargeStringBuilder texts(pool_);
-    ARROW_RETURN_NOT_OK(texts.Reserve(column.length()));
-    std::string text;
-    for (int64_t i = 0; i < column.length(); ++i) {
-      if (column.IsNull(i)) {
-        ARROW_RETURN_NOT_OK(texts.AppendNull());
-        continue;
-      }
-      text.clear();
-      AppendDuration(durations.Value(i), unit, &text);
-      ARROW_RETURN_NOT_OK(texts.Append(text));
-    }
-    return texts.Finish();
-  }
-
-  const std::unique_ptr<FileWriter> file_;
-  const std::shared_ptr<arrow::Schema> schema_;
-  arrow::MemoryPool* const pool_;
-};
-
-}  // namespace
-
-void AppendDuration(int64_t ticks, arrow::TimeUnit::type unit, std::string* out) {
-  const DurationParts parts(ticks, unit);
+void AppendDays(const DurationParts& parts, std::string* out) {
   AppendInteger(parts.days, out);
-  *out += parts.days < 0 ? " days +" : " days ";
+  *out += " days";
+}
+
+// " 02:03:04"; more than a negative number of days.
+void AppendTimeOfDay(const DurationParts& parts, std::string* out) {
+  *out += parts.days < 0 ? " +" : " ";
   AppendDigits(parts.seconds / 3600, 2, out);
   *out += ':';
   AppendDigits(parts.seconds / 60 % 60, 2, out);
   *out += ':';
   AppendDigits(parts.seconds % 60, 2, out);
+}
+
+}  // namespace
+
+void AppendDuration(int64_t ticks, arrow::TimeUnit::type unit, std::string* out) {
+  const DurationParts parts(ticks, unit);
+  AppendDays(parts, out);
+  AppendTimeOfDay(parts, out);
   AppendFraction(parts.nanoseconds, /*least=*/6, out);
+}
+
+void AppendDuration(int64_t ticks, arrow::TimeUnit::type unit, TimePrecision precision,
+                    std::string* out) {
+  const DurationParts parts(ticks, unit);
+  AppendDays(parts, out);
+  if (precision == TimePrecision::kDay) return;
+  AppendTimeOfDay(parts, out);
+  if (precision == TimePrecision::kSecond) return;
+  *out += '.';
+  if (precision == TimePrecision::kNano) {
+    AppendDigits(parts.nanoseconds, 9, out);
+  } else {
+    AppendDigits(parts.nanoseconds / 1'000, 6, out);
+  }
 }
 
 void AppendIsoDuration(int64_t ticks, arrow::TimeUnit::type unit, std::string* out) {
@@ -135,27 +112,6 @@ void AppendIsoDuration(int64_t ticks, arrow::TimeUnit::type unit, std::string* o
   AppendInteger(parts.seconds % 60, out);
   AppendFraction(parts.nanoseconds, /*least=*/3, out);
   *out += 'S';
-}
-
-OpenWriter WithDurationsAsText(OpenWriter open) {
-  return
-      [open = std::move(open)](
-          const std::shared_ptr<arrow::Schema>& schema,
-          const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
-          arrow::MemoryPool* pool) -> arrow::Result<std::unique_ptr<FileWriter>> {
-        arrow::FieldVector fields;
-        bool has_durations = false;
-        for (const auto& field : schema->fields()) {
-          const bool is_duration = field->type()->id() == arrow::Type::DURATION;
-          has_durations = has_durations || is_duration;
-          fields.push_back(is_duration ? field->WithType(arrow::large_utf8()) : field);
-        }
-        if (!has_durations) return open(schema, file, options, pool);
-        auto written = arrow::schema(std::move(fields), schema->metadata());
-        ARROW_ASSIGN_OR_RAISE(auto writer, open(written, file, options, pool));
-        return std::make_unique<DurationTextWriter>(std::move(writer), std::move(written),
-                                                    pool);
-      };
 }
 
 }  // namespace xshards::io

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/file_changes.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <sys/stat.h>
 
@@ -12,6 +15,8 @@
 #include <arrow/util/io_util.h>
 #include <arrow/util/key_value_metadata.h>
 #include <arrow/util/value_parsing.h>
+
+#include "io/file_system.h"
 
 namespace xshards::io {
 namespace {
@@ -62,11 +67,72 @@ bool IsSameTime(int64_t noted, const FileState& now) {
                                : noted == *now.modified;
 }
 
+// FNV-1a.
+uint64_t HashOn(uint64_t hash, std::span<const uint8_t> bytes) {
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+  return hash;
+}
+
+// A hash of pieces of the first `num_bytes` of a file: its beginning, its end, and some
+// between, more of them in a larger one. No hash where there are fewer bytes.
+arrow::Result<std::optional<uint64_t>> Fingerprint(arrow::io::RandomAccessFile& file,
+                                                   int64_t num_bytes) {
+  constexpr int64_t kPieceBytes = 512;
+  constexpr int64_t kBytesPerPiece = 4LL << 20;
+  constexpr int64_t kMinSteps = 4;
+  constexpr int64_t kMaxSteps = 16;
+  uint64_t hash = 0xcbf29ce484222325;
+  const int64_t last = std::max<int64_t>(num_bytes - kPieceBytes, 0);
+  const int64_t num_steps = std::clamp(last / kBytesPerPiece, kMinSteps, kMaxSteps);
+  std::array<uint8_t, kPieceBytes> piece{};
+  for (int64_t i = 0; i <= num_steps; ++i) {
+    const int64_t at = i == num_steps ? last : last / num_steps * i;
+    const int64_t wanted = std::min(kPieceBytes, num_bytes - at);
+    ARROW_ASSIGN_OR_RAISE(const int64_t got, file.ReadAt(at, wanted, piece.data()));
+    if (got < wanted) return std::nullopt;
+    hash = HashOn(hash, std::span(piece).first(static_cast<size_t>(got)));
+  }
+  // 0 says that there is none.
+  return std::max<uint64_t>(hash, 1);
+}
+
+arrow::Status TakeFingerprint(arrow::io::RandomAccessFile& open, InputFile* file) {
+  ARROW_ASSIGN_OR_RAISE(const FileState now, StateOf(open));
+  ARROW_ASSIGN_OR_RAISE(const auto fingerprint, Fingerprint(open, now.num_bytes));
+  if (!fingerprint.has_value()) {
+    return arrow::Status::IOError("Expected ", now.num_bytes,
+                                  " bytes; the file has become shorter just now");
+  }
+  file->size = now.num_bytes;
+  file->modified = now.modified.value_or(-1);
+  file->fingerprint = *fingerprint;
+  return arrow::Status::OK();
+}
+
+// Whether a file begins with all that it had when its fingerprint was taken.
+arrow::Result<bool> HasFingerprint(const Split& split, arrow::io::RandomAccessFile& file,
+                                   int64_t num_bytes) {
+  if (split.file_fingerprint == 0 || num_bytes < split.file_bytes) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto found, Fingerprint(file, split.file_bytes));
+  return found == split.file_fingerprint;
+}
+
 }  // namespace
+
+arrow::Status TakeFingerprints(std::vector<InputFile>* files) {
+  for (auto& file : *files) {
+    if (!IsLocal(file.path)) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto open, OpenFile(file.path));
+    const auto status = TakeFingerprint(*open, &file);
+    if (!status.ok()) return WithPath(status, "Could not read", file.path);
+  }
+  return arrow::Status::OK();
+}
 
 void NoteFileState(const InputFile& file, Split* split) {
   split->file_bytes = file.size;
   split->file_modified = file.modified;
+  split->file_fingerprint = file.fingerprint;
 }
 
 arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file) {
@@ -74,9 +140,12 @@ arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& fi
   ARROW_ASSIGN_OR_RAISE(const FileState now, StateOf(file));
   const bool is_same_size = split.file_bytes == now.num_bytes;
   if (is_same_size && IsSameTime(split.file_modified, now)) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const bool has_grown, HasFingerprint(split, file, now.num_bytes));
+  if (has_grown) return arrow::Status::OK();
   constexpr char kExpected[] =
-      "Expected the file as it was when its reading was planned, but it was changed "
-      "since; to read it as it is now, call the reader again (read_csv, read_json). ";
+      "Expected the file as it was when its reading was planned, or with more behind it, "
+      "but it was changed since; to read it as it is now, call the reader again "
+      "(read_csv, read_json). ";
   if (is_same_size) return arrow::Status::IOError(kExpected, "It was written to");
   return arrow::Status::IOError(kExpected, "It had ", split.file_bytes,
                                 " bytes, and now has ", now.num_bytes);

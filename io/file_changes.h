@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include <arrow/io/interfaces.h>
 #include <arrow/status.h>
 
@@ -9,12 +11,20 @@
 
 namespace xshards::io {
 
+/// Note of local files, as they are now, their size, when they were modified, and a hash
+/// of some of their bytes, which tells later whether a file has only grown. The same on
+/// every host. Of remote files the size stays the one listed, and there is no hash:
+/// objects are replaced, not appended to.
+arrow::Status TakeFingerprints(std::vector<InputFile>* files);
+
 /// Note in a split what tells whether its file is still the one that was listed.
 void NoteFileState(const InputFile& file, Split* split);
 
-/// IOError where a split's file, opened, is of another size or was modified since that
-/// was noted: records are no longer where they were. The time is not known of all remote
-/// files.
+/// IOError where the bytes that a split's file, opened, had when they were noted are
+/// there no longer: records are not where they were. What was appended since is no
+/// matter, nor is another time with the same bytes, of which only some are compared (the
+/// beginning, the end, and a few between); nothing is read where size and time are those
+/// noted. The time is not known of all remote files.
 arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file);
 
 }  // namespace xshards::io

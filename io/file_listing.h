@@ -13,8 +13,9 @@ namespace xshards::io {
 struct InputFile {
   std::string path;
   int64_t size = 0;
-  std::string below = {};  // its path from the folder that was listed, if one was
-  int64_t modified = -1;   // in nanoseconds since 1970; -1: not known
+  std::string below = {};    // its path from the folder that was listed, if one was
+  int64_t modified = -1;     // in nanoseconds since 1970; -1: not known
+  uint64_t fingerprint = 0;  // see TakeFingerprints; 0: not taken
 };
 
 /// The files that paths stand for. Each path is a file, a folder (all files below it

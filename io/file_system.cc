@@ -95,6 +95,8 @@ bool IsUri(std::string_view path) {
          path.substr(0, colon).find('/') == std::string_view::npos;
 }
 
+bool IsLocal(std::string_view path) { return !IsUri(path) || path.starts_with("file:"); }
+
 std::string BarePath(const std::string& path) {
   if (!IsUri(path)) return path;
   const size_t begin = path.find('/', path.find("://") + 3);

@@ -23,6 +23,10 @@ struct Location {
 /// True for "s3://...", "file:///..." and the like.
 bool IsUri(std::string_view path);
 
+/// True for a path and for "file:///...": reading in small pieces costs no more than in
+/// large ones.
+bool IsLocal(std::string_view path);
+
 /// The folders and the name of a file: of a URI, what is behind its host, unescaped and
 /// without the query; a path is all of it.
 std::string BarePath(const std::string& path);

@@ -7,6 +7,8 @@
 
 #include <arrow/util/uri.h>
 
+#include "io/duration_text.h"
+
 namespace xshards::io {
 namespace {
 
@@ -29,6 +31,12 @@ arrow::Result<std::string> HiveFolder(const std::string& column,
   if (arrow::is_string(value.type->id())) {
     return name + arrow::util::UriEscape(
                       static_cast<const arrow::BaseBinaryScalar&>(value).view());
+  }
+  if (value.type->id() == arrow::Type::DURATION) {
+    std::string text;
+    AppendDuration(static_cast<const arrow::DurationScalar&>(value).value,
+                   static_cast<const arrow::DurationType&>(*value.type).unit(), &text);
+    return name + arrow::util::UriEscape(text);
   }
   ARROW_ASSIGN_OR_RAISE(const auto text, value.CastTo(arrow::utf8()));
   return name +

@@ -9,8 +9,8 @@
 #include <arrow/compute/cast.h>
 
 #include "io/json_record_text.h"
+#include "io/misfit_place.h"
 #include "io/text_fault.h"
-#include "xshards/guessed_types.h"
 
 namespace xshards::io {
 namespace {
@@ -167,10 +167,8 @@ arrow::Status JsonRecords::ExplainMisfit(const JsonInput::Block& block,
   const bool is_asked = std::find(settled.begin(), settled.end(), name) != settled.end();
   const char* const record = state_.record_begin;
   if (format_.guessed && !is_asked) {
-    return xshards::Misfit("in the record at byte " +
-                               std::to_string(block.position + (record - block.text)) +
-                               " of '" + format_.path + "'",
-                           name);
+    return MisfitAt("", name, format_.path,
+                    {.begin = block.position + (record - block.text)});
   }
   JsonFault ignored;
   const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "io/file_changes.h"
 #include "io/file_listing.h"
 #include "io/hive_scan.h"
 #include "io/json_cuts.h"
@@ -95,7 +96,8 @@ arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& p
                                 const JsonOptions& options,
                                 const arrow::StopToken& stop) {
   ARROW_RETURN_NOT_OK(options.Validate());
-  ARROW_ASSIGN_OR_RAISE(const auto files, ListFiles(paths.values));
+  ARROW_ASSIGN_OR_RAISE(auto files, ListFiles(paths.values));
+  ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
   JsonPlanner planner(options, MakeProbe(*context, stop), context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "io/file_system.h"
 #include "io/hive_scan.h"
 #include "io/json_block.h"
 #include "io/json_options.h"
@@ -123,9 +122,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
   for (const auto& [name, type] : options.dtype) format.settled.push_back(name);
   if (!options.lines.value_or(true)) {
     format.layout = JsonLayout::kArray;
-    ARROW_ASSIGN_OR_RAISE(const auto file, OpenFile(split.path));
-    ARROW_ASSIGN_OR_RAISE(const int64_t size, file->GetSize());
-    format.is_final = split.end >= size;
+    format.is_final = split.end >= split.file_bytes;
   }
   const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);
   ARROW_ASSIGN_OR_RAISE(auto input,

@@ -48,14 +48,11 @@ arrow::Result<TextInput> TextOf(std::shared_ptr<arrow::io::RandomAccessFile> fil
     ARROW_RETURN_NOT_OK(CheckKnownCompression(path));
   }
   const bool is_sequential = IsSequential(path, format);
+  const int64_t first_byte = is_sequential ? 0 : begin;
   TextInput input;
-  if (is_sequential) {
-    input.bytes = file;
-  } else {
-    ARROW_ASSIGN_OR_RAISE(input.bytes, arrow::io::RandomAccessFile::GetStream(
-                                           std::move(file), begin, end - begin));
-    input.num_bytes = end - begin;
-  }
+  ARROW_ASSIGN_OR_RAISE(input.bytes, arrow::io::RandomAccessFile::GetStream(
+                                         std::move(file), first_byte, end - first_byte));
+  if (!is_sequential) input.num_bytes = end - begin;
   ARROW_ASSIGN_OR_RAISE(
       input.text,
       Decompress(input.bytes, format.compression.value_or(CompressionOf(path)), pool));
@@ -154,10 +151,6 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   return Block{.buffer = current_, .is_last = is_last};
 }
 
-bool IsLocal(const std::string& path) {
-  return !IsUri(path) || path.starts_with("file:");
-}
-
 int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit) {
   constexpr int64_t kRemoteBlockBytes = 4LL << 20;  // each request costs time of its own
   if (limit.has_value() && *limit < 1000) return kTextBlockBytes / 4;
@@ -188,7 +181,8 @@ arrow::Result<int64_t> CountLineFeeds(const TextInput& input, int64_t num_bytes,
 arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& format,
                                   TextPlace place, arrow::MemoryPool* pool) {
   if (IsSequential(path, format)) {
-    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(path, format, 0, 0, pool));
+    constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+    ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(path, format, 0, kToTheEnd, pool));
     ARROW_ASSIGN_OR_RAISE(const int64_t count,
                           CountLineFeeds(input, place.begin + place.offset, pool));
     return count + 1;

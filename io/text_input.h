@@ -41,12 +41,13 @@ struct TextInput {
   std::optional<int64_t> num_bytes{};
   std::optional<int64_t> max_text{};  // how much of the text to read
 
-  /// Open at `begin`, ending at `end` (ignored for sequential files, which run to their
-  /// end). NotImplemented names a compression there is no codec for.
+  /// Open at `begin`, ending at `end`, which counts bytes of the file also where
+  /// positions count text. NotImplemented names a compression there is no codec for.
   static arrow::Result<TextInput> Open(const std::string& path, const TextFormat& format,
                                        int64_t begin, int64_t end,
                                        arrow::MemoryPool* pool);
-  /// The same of a split. IOError where its file was changed since it was listed.
+  /// The same of a split. IOError where its file was changed since it was listed, other
+  /// than by appending to it.
   static arrow::Result<TextInput> Open(const Split& split, const TextFormat& format,
                                        arrow::MemoryPool* pool);
 };
@@ -98,9 +99,6 @@ class TextBlocks {
 
 /// A usual block of text: it, and what is made of it meanwhile, stay in a core's cache.
 inline constexpr int64_t kTextBlockBytes = 256LL << 10;
-
-/// Whether reading a file in small pieces costs no more than in large ones.
-bool IsLocal(const std::string& path);
 
 /// How much of a file to read at a time; little at first where only some rows are wanted.
 int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/evaluate.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>
@@ -43,6 +45,16 @@ arrow::Result<std::shared_ptr<arrow::Array>> Run(const arrow::compute::Expressio
   return value.make_array();
 }
 
+/// Whether a number is beyond an integer type, given its name: "uint8".
+bool IsOutOfRange(double value, std::string_view type) {
+  const bool is_signed = !type.starts_with('u');
+  const size_t digits = std::min(type.find_first_of("123456789"), type.size());
+  int bits = 0;
+  std::from_chars(type.data() + digits, type.data() + type.size(), bits);
+  const double behind = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  return value < (is_signed ? -behind : 0.0) || value >= behind;
+}
+
 /// Arrow's word on a float that an integer type cannot hold, with the columns that were
 /// read and what can be done; other failures as they are.
 arrow::Status NameFailedCast(const arrow::Status& status,
@@ -63,7 +75,7 @@ arrow::Status NameFailedCast(const arrow::Status& status,
           << said.substr(type + kType.size()) << ": ";
   if (!std::isfinite(value)) {
     message << "replace infinite and missing values first, or convert to float64";
-  } else if (std::trunc(value) != value) {
+  } else if (!IsOutOfRange(value, said.substr(type + kType.size()))) {
     message << "it has a fraction, which round() or trunc removes";
   } else {
     message << "it is out of range; clip() values first, or convert to a wider type";

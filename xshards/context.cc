@@ -96,7 +96,9 @@ auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
   if (!found) return result;
   auto again = RunOnce(plan, stop, action);
   if (!again.ok() && again.status().IsTypeError()) {
-    return BecauseOf(result.status(), again.status());
+    return BecauseOf(result.status(), again.status(), [&](std::string place) {
+      return DescribeMisfit(*plan, std::move(place));
+    });
   }
   return again;
 }
@@ -142,6 +144,14 @@ arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
     scan.found->Set(std::move(schema));
   }
   return !scans.empty();
+}
+
+std::string Context::DescribeMisfit(const PlanNode& plan, std::string place) {
+  for (const auto& scan : GuessedScans(plan)) {
+    const auto describe = options_.operators->PlaceDescriber(scan.format);
+    if (describe.ok()) place = (**describe)(scan, place, memory_pool());
+  }
+  return place;
 }
 
 arrow::Result<std::vector<Partition>> Context::Execute(const Plan& plan,

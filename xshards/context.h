@@ -93,6 +93,7 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   /// Find the types that scans of a plan only guess; says whether it has such scans.
   arrow::Result<bool> FindGuessedTypes(const PlanNode& plan,
                                        const arrow::StopToken& stop);
+  std::string DescribeMisfit(const PlanNode& plan, std::string place);
 
   ContextOptions options_;
   std::unique_ptr<MemoryBudget> budget_;

@@ -35,22 +35,23 @@ void SchemaCell::Set(std::shared_ptr<arrow::Schema> schema) {
   schema_ = std::move(schema);
 }
 
-arrow::Status Misfit(const std::string& place, const std::string& column) {
-  return arrow::Status::Invalid(kValue, place, ", column '", column, "'", kMisfit);
+arrow::Status Misfit(const std::string& place) {
+  return arrow::Status::Invalid(kValue, place, kMisfit);
 }
 
 bool IsMisfit(const arrow::Status& status) {
   return status.message().find(kMisfit) != std::string::npos;
 }
 
-arrow::Status BecauseOf(const arrow::Status& misfit, const arrow::Status& error) {
+arrow::Status BecauseOf(const arrow::Status& misfit, const arrow::Status& error,
+                        const std::function<std::string(std::string place)>& describe) {
   const std::string& message = misfit.message();
   const size_t begin = message.find(kValue);
   const size_t end = message.find(kMisfit);
   if (begin == std::string::npos || begin > end) return error;
-  return error.WithMessage(
-      error.message(), ". The type was changed by the value ",
-      message.substr(begin + sizeof(kValue) - 1, end - begin - sizeof(kValue) + 1));
+  const size_t place = begin + sizeof(kValue) - 1;
+  return error.WithMessage(error.message(), ". The type was changed by the value ",
+                           describe(message.substr(place, end - place)));
 }
 
 ScanNode WithFoundTypes(ScanNode scan) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
@@ -36,15 +37,22 @@ class XSHARDS_EXPORT SchemaCell {
 };
 
 /// The error of a reader that met a value which the guessed types do not allow. `place`
-/// is which value it is: "'x' at byte 7 of 'a.csv'".
-XSHARDS_EXPORT arrow::Status Misfit(const std::string& place, const std::string& column);
+/// is which value it is: "'x' of column 'a' in 'a.csv', byte 0+7".
+XSHARDS_EXPORT arrow::Status Misfit(const std::string& place);
 /// Whether a run failed with it. Goes by the message, which is all that is left of an
 /// error that comes from a worker process.
 XSHARDS_EXPORT bool IsMisfit(const arrow::Status& status);
+
+/// Say what Misfit() was told as people want to know it, by the number of the line, which
+/// takes time to find, and with what to do. As it was where the scan has no such place.
+using DescribePlace = std::function<std::string(
+    const ScanNode& scan, const std::string& place, arrow::MemoryPool* pool)>;
+
 /// The error of a run with the types of all values: what was right for those of samples
-/// may be no longer. Names the value that made the difference.
-XSHARDS_EXPORT arrow::Status BecauseOf(const arrow::Status& misfit,
-                                       const arrow::Status& error);
+/// may be no longer. Names the value that made the difference, as `describe` says it.
+XSHARDS_EXPORT arrow::Status BecauseOf(
+    const arrow::Status& misfit, const arrow::Status& error,
+    const std::function<std::string(std::string place)>& describe);
 
 /// Run a plan and return its batches.
 using RunPlan = std::function<arrow::Result<arrow::RecordBatchVector>(const Plan& plan)>;

@@ -211,6 +211,12 @@ ArrowExpression As(const Operand& operand, const TypePointer& type) {
   return cp::call("cast", {operand.arrow}, std::move(options));
 }
 
+arrow::TimeUnit::type UnitOf(const arrow::DataType& type) {
+  return type.id() == arrow::Type::DURATION
+             ? static_cast<const arrow::DurationType&>(type).unit()
+             : static_cast<const arrow::TimestampType&>(type).unit();
+}
+
 ArrowExpression NullOf(const TypePointer& type) {
   return cp::literal(arrow::MakeNullScalar(type));
 }

@@ -149,6 +149,8 @@ ArrowExpression NullOf(const TypePointer& type);
 /// The operand with null where it is NaN.
 ArrowExpression NaNAsNull(const Operand& operand);
 bool IsText(const arrow::DataType& type);
+/// The unit of timestamps and durations.
+arrow::TimeUnit::type UnitOf(const arrow::DataType& type);
 /// A constant of a rule's options, as an integer. TypeError if it is none.
 arrow::Result<int64_t> IntegerOption(const Operand& operand);
 /// A constant of a rule's options, as text. TypeError if it is none.

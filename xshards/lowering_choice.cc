@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <utility>
 
 #include <arrow/compute/api_scalar.h>
@@ -69,6 +70,14 @@ DtypeFamily FamilyNamed(const std::string& dtype, const TypePointer& type) {
   return FamilyOf(*WithDtype(arrow::field("", type), dtype));
 }
 
+/// Whether floats are in the range of an unsigned type. Errors name those that are not,
+/// so these are not cut.
+ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType& type) {
+  const double behind = std::ldexp(1.0, type.bit_width());
+  return cp::call("and_kleene", {cp::call("greater_equal", {values, cp::literal(0.0)}),
+                                 cp::call("less", {values, cp::literal(behind)})});
+}
+
 }  // namespace
 
 OperandResult LowerChoose(const Lowering& lowering, const ArrowExpression::Call&,
@@ -137,7 +146,10 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
       values =
           cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(arrow::float32()));
     }
-    values = cp::call(is_signed ? "trunc" : "floor", {std::move(values)});
+    auto cut = cp::call("trunc", {values});
+    values = is_signed ? std::move(cut)
+                       : cp::call("if_else",
+                                  {IsUnsigned(values, *type), std::move(cut), values});
   }
   auto cast = cp::call("cast", {std::move(values)},
                        cuts && !checks_range ? cp::CastOptions::Unsafe(type)

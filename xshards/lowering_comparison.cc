@@ -41,12 +41,27 @@ TypePointer ComparedNumbers(const Operand& left, const Operand& right) {
   return common;
 }
 
+/// The finer one; but the one of a constant that it cannot hold, which is before or
+/// behind all that it can.
+arrow::TimeUnit::type ComparedUnit(const Operand& left, const Operand& right) {
+  const auto finer = std::max(UnitOf(*left.type()), UnitOf(*right.type()));
+  for (const Operand* operand : {&left, &right}) {
+    const auto constant = operand->literal();
+    if (constant == nullptr || !constant->is_valid) continue;
+    const auto& type = *operand->type();
+    const bool is_duration = type.id() == Type::DURATION;
+    const auto zone =
+        is_duration ? "" : static_cast<const arrow::TimestampType&>(type).timezone();
+    const auto in_finer =
+        is_duration ? arrow::duration(finer) : arrow::timestamp(finer, zone);
+    if (!cp::Cast(constant, cp::CastOptions::Safe(in_finer)).ok()) return UnitOf(type);
+  }
+  return finer;
+}
+
 TypePointer ComparedTimes(const Operand& left, const Operand& right) {
   if (left.id() == Type::DURATION && right.id() == Type::DURATION) {
-    const auto unit_of = [](const Operand& operand) {
-      return static_cast<const arrow::DurationType&>(*operand.type()).unit();
-    };
-    return arrow::duration(std::max(unit_of(left), unit_of(right)));
+    return arrow::duration(ComparedUnit(left, right));
   }
   if (left.id() != Type::TIMESTAMP || right.id() != Type::TIMESTAMP) {
     const bool dates = (arrow::is_date(left.id()) || left.id() == Type::TIMESTAMP) &&
@@ -57,8 +72,19 @@ TypePointer ComparedTimes(const Operand& left, const Operand& right) {
   const auto& a = static_cast<const arrow::TimestampType&>(*left.type());
   const auto& b = static_cast<const arrow::TimestampType&>(*right.type());
   if (a.timezone().empty() != b.timezone().empty()) return nullptr;
-  return arrow::timestamp(std::max(a.unit(), b.unit()),
-                          a.timezone().empty() ? "" : "UTC");
+  return arrow::timestamp(ComparedUnit(left, right), a.timezone().empty() ? "" : "UTC");
+}
+
+bool HasUnit(const arrow::DataType& type) {
+  return type.id() == Type::DURATION || type.id() == Type::TIMESTAMP;
+}
+
+/// As the type that operands are compared in. Where that has a coarser unit, what is cut
+/// off makes no difference: see ComparedUnit.
+ArrowExpression Comparable(const Operand& operand, const TypePointer& type) {
+  const bool is_cut = HasUnit(*operand.type()) && HasUnit(*type) &&
+                      UnitOf(*operand.type()) > UnitOf(*type);
+  return is_cut ? CastTo(operand.arrow, type) : As(operand, type);
 }
 
 /// The type two operands are compared in; nullptr if they have nothing in common.
@@ -204,7 +230,8 @@ OperandResult LowerComparison(const Lowering& lowering, const ArrowExpression::C
     right.arrow = NaNAsNull(right);
   }
   if (type != nullptr) {
-    return Compared(lowering, function, As(left, type), As(right, type), family);
+    return Compared(lowering, function, Comparable(left, type), Comparable(right, type),
+                    family);
   }
   if (!IsEquality(function)) {
     return arrow::Status::TypeError("there is no order between ", DescribeType(left),

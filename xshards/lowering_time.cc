@@ -14,12 +14,6 @@ namespace {
 
 using arrow::Type;
 
-arrow::TimeUnit::type UnitOf(const Operand& operand) {
-  return operand.id() == Type::DURATION
-             ? static_cast<const arrow::DurationType&>(*operand.type()).unit()
-             : static_cast<const arrow::TimestampType&>(*operand.type()).unit();
-}
-
 std::string ZoneOf(const Operand& operand) {
   return static_cast<const arrow::TimestampType&>(*operand.type()).timezone();
 }
@@ -43,7 +37,7 @@ Operand Ticks(const Operand& duration, arrow::TimeUnit::type unit) {
 /// Computed among floats, and cut to whole ticks as numpy does.
 OperandResult ScaleByFloat(const Lowering& lowering, const std::string& function,
                            const Operand& duration, const Operand& factor) {
-  const auto unit = UnitOf(duration);
+  const auto unit = UnitOf(*duration.type());
   auto ticks = CastTo(Ticks(duration, unit).arrow, arrow::float64());
   auto scaled = cp::call(function, {std::move(ticks), As(factor, arrow::float64())});
   auto finite = cp::call(
@@ -55,7 +49,7 @@ OperandResult ScaleByFloat(const Lowering& lowering, const std::string& function
 
 OperandResult ScaleDuration(const Lowering& lowering, const std::string& function,
                             const Operand& duration, const Operand& factor) {
-  const auto unit = UnitOf(duration);
+  const auto unit = UnitOf(*duration.type());
   if (!IsWhole(factor)) return ScaleByFloat(lowering, function, duration, factor);
   auto number = As(factor, arrow::int64());
   if (function == "multiply") {
@@ -76,7 +70,7 @@ OperandResult ScaleDuration(const Lowering& lowering, const std::string& functio
 
 OperandResult BetweenDurations(const Lowering& lowering, const std::string& function,
                                const Operand& left, const Operand& right) {
-  const auto unit = std::max(UnitOf(left), UnitOf(right));
+  const auto unit = std::max(UnitOf(*left.type()), UnitOf(*right.type()));
   const auto type = arrow::duration(unit);
   if (function == "add" || function == "subtract") {
     return lowering.Typed(cp::call(function, {As(left, type), As(right, type)}),
@@ -106,15 +100,16 @@ OperandResult BetweenInstants(const Lowering& lowering, const Operand& left,
     return arrow::Status::TypeError(
         "a time with a zone and one without have no distance");
   }
-  const auto type = arrow::timestamp(std::max(UnitOf(left), UnitOf(right)),
-                                     ZoneOf(left).empty() ? "" : "UTC");
+  const auto type =
+      arrow::timestamp(std::max(UnitOf(*left.type()), UnitOf(*right.type())),
+                       ZoneOf(left).empty() ? "" : "UTC");
   return lowering.Typed(cp::call("subtract", {As(left, type), As(right, type)}),
                         DtypeFamily::kPlain);
 }
 
 OperandResult MoveInstant(const Lowering& lowering, const std::string& function,
                           const Operand& instant, const Operand& duration) {
-  const auto unit = std::max(UnitOf(instant), UnitOf(duration));
+  const auto unit = std::max(UnitOf(*instant.type()), UnitOf(*duration.type()));
   return lowering.Typed(
       cp::call(function, {As(instant, arrow::timestamp(unit, ZoneOf(instant))),
                           As(duration, arrow::duration(unit))}),

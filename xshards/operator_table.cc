@@ -21,8 +21,9 @@ void OperatorTable::SetWriter(const std::string& format, RunSink run) {
   writers_[format] = std::move(run);
 }
 
-void OperatorTable::SetTypeFinder(const std::string& format, FindTypes find) {
-  type_finders_[format] = std::move(find);
+void OperatorTable::SetTypeFinder(const std::string& format, FindTypes find,
+                                  DescribePlace describe) {
+  guessed_[format] = {.find = std::move(find), .describe = std::move(describe)};
 }
 
 void OperatorTable::SetOutput(OpenOutput open) { open_output_ = std::move(open); }
@@ -50,11 +51,23 @@ arrow::Result<const RunSink*> OperatorTable::FindSink(const SinkSpec& spec) cons
   return arrow::Status::NotImplemented("No sink of kind ", static_cast<int>(spec.kind));
 }
 
+arrow::Result<const OperatorTable::GuessedFormat*> OperatorTable::FindGuessed(
+    const std::string& format) const {
+  auto found = guessed_.find(format);
+  if (found != guessed_.end()) return &found->second;
+  return arrow::Status::NotImplemented("Format '", format, "' finds no types");
+}
+
 arrow::Result<const FindTypes*> OperatorTable::TypeFinder(
     const std::string& format) const {
-  auto found = type_finders_.find(format);
-  if (found != type_finders_.end()) return &found->second;
-  return arrow::Status::NotImplemented("Format '", format, "' finds no types");
+  ARROW_ASSIGN_OR_RAISE(const auto* guessed, FindGuessed(format));
+  return &guessed->find;
+}
+
+arrow::Result<const DescribePlace*> OperatorTable::PlaceDescriber(
+    const std::string& format) const {
+  ARROW_ASSIGN_OR_RAISE(const auto* guessed, FindGuessed(format));
+  return &guessed->describe;
 }
 
 arrow::Result<std::unique_ptr<JobOutput>> OperatorTable::MakeOutput(

@@ -85,7 +85,7 @@ class XSHARDS_EXPORT OperatorTable {
   void SetSink(SinkKind kind, RunSink run);
   void SetWriter(const std::string& format, RunSink run);
   /// For formats whose scans guess types.
-  void SetTypeFinder(const std::string& format, FindTypes find);
+  void SetTypeFinder(const std::string& format, FindTypes find, DescribePlace describe);
   /// How files are written elsewhere than to local directories.
   void SetOutput(OpenOutput open);
 
@@ -93,6 +93,7 @@ class XSHARDS_EXPORT OperatorTable {
   arrow::Result<const OpenNode*> Find(const PlanNode& node) const;
   arrow::Result<const RunSink*> FindSink(const SinkSpec& spec) const;
   arrow::Result<const FindTypes*> TypeFinder(const std::string& format) const;
+  arrow::Result<const DescribePlace*> PlaceDescriber(const std::string& format) const;
   /// An OutputDirectory, unless SetOutput says otherwise.
   arrow::Result<std::unique_ptr<JobOutput>> MakeOutput(const std::string& path,
                                                        WriteMode mode) const;
@@ -102,7 +103,13 @@ class XSHARDS_EXPORT OperatorTable {
   std::map<std::string, OpenNode> scans_;
   std::map<SinkKind, RunSink> sinks_;
   std::map<std::string, RunSink> writers_;
-  std::map<std::string, FindTypes> type_finders_;
+  struct GuessedFormat {
+    FindTypes find;
+    DescribePlace describe;
+  };
+  arrow::Result<const GuessedFormat*> FindGuessed(const std::string& format) const;
+
+  std::map<std::string, GuessedFormat> guessed_;
   OpenOutput open_output_;
 };
 

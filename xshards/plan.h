@@ -34,9 +34,10 @@ struct Split {
   int64_t num_bytes = 0;
   int64_t num_rows = -1;  // -1: not known without reading
   /// The file when it was listed: its size, and when it was modified, in nanoseconds
-  /// since 1970. -1: not noted.
+  /// since 1970 (-1: not noted); a hash of some of its bytes (0: not taken).
   int64_t file_bytes = -1;
   int64_t file_modified = -1;
+  uint64_t file_fingerprint = 0;
 };
 
 /// Reads files. `format` names the executor ("csv", "json", "parquet", "ipc") and

@@ -272,6 +272,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetScan() {
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.num_rows));
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_bytes));
     ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_modified));
+    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_fingerprint));
   }
   bool present = false;
   ARROW_RETURN_NOT_OK(bytes_.Get(&present));

@@ -167,6 +167,7 @@ arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
     bytes_.Put(split.num_rows);
     bytes_.Put(split.file_bytes);
     bytes_.Put(split.file_modified);
+    bytes_.Put(split.file_fingerprint);
   }
   bytes_.Put(node.columns.has_value());
   if (node.columns) bytes_.Put(*node.columns);

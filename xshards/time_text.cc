@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/time_text.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <regex>
@@ -36,7 +37,8 @@ std::string InFull(const std::string& text) {
          part[11].str();
 }
 
-/// With the coarsest unit, from this one on, that the text needs.
+/// With the coarsest unit, from this one on, that the text needs; with microseconds if
+/// it is beyond what nanoseconds hold.
 arrow::Result<arrow::Datum> ReadInFull(const std::string& text,
                                        arrow::TimeUnit::type unit,
                                        const std::string& zone) {
@@ -46,7 +48,20 @@ arrow::Result<arrow::Datum> ReadInFull(const std::string& text,
     unit = static_cast<arrow::TimeUnit::type>(unit + 1);
     read = cp::Cast(value, arrow::timestamp(unit, zone));
   }
+  // Nanoseconds hold but the years 1678 to 2261.
+  if (!read.ok()) read = cp::Cast(value, arrow::timestamp(arrow::TimeUnit::MICRO, zone));
   return read;
+}
+
+/// Whether a text is a time only without the digits that need nanoseconds.
+bool IsBeyondNanoseconds(std::string text, const std::string& zone) {
+  constexpr size_t kMicroseconds = 6;
+  const size_t begin = text.find('.') + 1;
+  const size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+  if (begin == 0 || end - begin <= kMicroseconds) return false;
+  text.erase(begin + kMicroseconds, end - begin - kMicroseconds);
+  return ReadInFull(text, arrow::TimeUnit::MICRO, "").ok() ||
+         (!zone.empty() && ReadInFull(text, arrow::TimeUnit::MICRO, zone).ok());
 }
 
 }  // namespace
@@ -68,6 +83,12 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> ReadTimeText(
     }
     const auto moment = ReadInFull(full, type.unit(), zone);
     if (moment.ok() && !zone.empty()) return moment->scalar();
+    if (IsBeyondNanoseconds(full, zone)) {
+      return arrow::Status::TypeError(
+          "expected at most six digits of a second in a time that nanoseconds cannot "
+          "hold, before 1677-09-21 or behind 2262-04-11, not '",
+          text, "'");
+    }
   }
   return arrow::Status::TypeError(
       "expected a date such as '2013-02' or '2013-02-01 05:30'",

@@ -210,7 +210,9 @@ def read_csv(
     UnicodeDecodeError
         When rows are read: if a text is not UTF-8, or of the encoding asked for.
     OSError
-        When rows are read: if a file was changed since `read_csv`.
+        When rows are read: if a file was changed since `read_csv`, other than by
+        appending to it. What is appended is not read: each run sees the file as it was
+        when `read_csv` was called, a half-written last line included.
 
     Examples
     --------

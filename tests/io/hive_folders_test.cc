@@ -20,6 +20,10 @@ TEST(HiveFolders, NameValuesThatComeBack) {
   }
   ASSERT_OK_AND_ASSIGN(const auto number, HiveFolder("n", arrow::Int64Scalar(-7)));
   EXPECT_EQ(number, "n=-7");
+  const auto milliseconds = arrow::duration(arrow::TimeUnit::MILLI);
+  ASSERT_OK_AND_ASSIGN(const auto duration,
+                       HiveFolder("d", arrow::DurationScalar(90500, milliseconds)));
+  EXPECT_EQ(HiveValues(duration + "/x")[0].value, "0 days 00:01:30.500000");
   ASSERT_OK_AND_ASSIGN(const auto missing,
                        HiveFolder("n", *arrow::MakeNullScalar(arrow::int64())));
   EXPECT_EQ(missing, "n=__HIVE_DEFAULT_PARTITION__");

@@ -184,6 +184,25 @@ TEST_F(Writers, CsvLooksLikePandas) {
   EXPECT_EQ(Contents(path), "b;i\nTrue;1\nFalse;-8\nNA;NA\nNA;1\nNA;NA\n");
 }
 
+TEST_F(Writers, CsvGivesTimesTheDigitsThatOneNeeds) {
+  const auto schema =
+      arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::MICRO)),
+                     arrow::field("d", arrow::duration(arrow::TimeUnit::NANO))});
+  const auto first = Batch(schema, R"([{"t": 0, "d": 86400000000000}])");
+  const auto second = Batch(schema, R"([{"t": 500000, "d": -1000000000},
+                                        {"t": null, "d": null}])");
+  const auto path = directory_.File("t.csv");
+  ASSERT_OK(WriteFile("csv", path, {first}));
+  EXPECT_EQ(Contents(path), "t,d\n1970-01-01,1 days\n");
+  // Rows are looked at together, however they come; text is quoted where it must be.
+  ASSERT_OK(WriteFile("csv", path, {first, second}, {{"sep", ":"}, {"na_rep", "NA"}}));
+  EXPECT_EQ(Contents(path),
+            "t:d\n"
+            "\"1970-01-01 00:00:00.000\":\"1 days 00:00:00\"\n"
+            "\"1970-01-01 00:00:00.500\":\"-1 days +23:59:59\"\n"
+            "NA:NA\n");
+}
+
 TEST_F(Writers, MissingValuesReadBackAsMissing) {
   const auto values =
       arrow::RecordBatch::Make(arrow::schema({arrow::field("f", arrow::float64())}), 3,

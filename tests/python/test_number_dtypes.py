@@ -368,8 +368,21 @@ def test_unsigned_integers_have_nothing_below_zero():
     df = pd.DataFrame({"a": [0.5, -0.5]})
     with pytest.raises(ValueError, match="Cannot losslessly cast"):
         df.astype("uint8")
-    with pytest.raises(ValueError, match=r"column 'a'\) cannot become uint8"):
+    with pytest.raises(
+        ValueError, match=r"-0\.5 \(from column 'a'\) cannot become uint8"
+    ):
         computed(df, xs.col("a").astype("uint8"))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("value", [-0.5, -3.75, 256.5])
+def test_casts_to_unsigned_types_name_the_value(value, kind):
+    df = pd.DataFrame({"a": np.array([0.5, value], kind)})
+    message = rf"{value} \(from column 'a'\) cannot become uint8: it is out of range"
+    with pytest.raises(ValueError, match=message):
+        computed(df, xs.col("a").astype("uint8"))
+    fits = pd.DataFrame({"a": np.array([-0.0, 0.5, 255.75, 1.0], kind)})
+    check(fits, lambda c: c("a").astype("uint8"))
 
 
 def test_isin_is_exact():

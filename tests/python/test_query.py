@@ -157,3 +157,36 @@ def test_variables_given():
 def test_mistakes(text, error, message):
     with pytest.raises(error, match=message):
         xs.from_pandas(DF, 2).query(text)
+
+
+EXTREMES = pd.Series(
+    [pd.Timestamp("2020-01-01"), pd.NaT, pd.Timestamp.max, pd.Timestamp.min],
+    dtype="M8[ns]",
+)
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", "==", "!=", ">", ">="])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2500-01-01",
+        "1500",
+        "9999-12-31 23:59:59.999999",
+        "2262-04-11 23:47:16.854776",
+        "1677-09-21 00:12:43.145224",
+    ],
+)
+def test_dates_that_nanoseconds_cannot_hold(text, sign):
+    df = pd.DataFrame({"t": EXTREMES, "i": range(len(EXTREMES))})
+    condition = f"t {sign} '{text}'"
+    expected = df.query(condition).reset_index(drop=True)
+    assert_same(xs.from_pandas(df, 2).query(condition).to_pandas(), expected)
+    zoned = df.assign(t=df["t"].dt.tz_localize("UTC"))
+    there = xs.from_pandas(zoned, 2).query(condition).to_pandas()
+    assert list(there["i"]) == list(expected["i"])
+
+
+def test_digits_that_nanoseconds_cannot_hold():
+    shards = xs.from_pandas(pd.DataFrame({"t": EXTREMES}), 2)
+    with pytest.raises(TypeError, match=r"six digits.*2262-04-11.*'2500-01-01 0.*9'"):
+        shards.query("t < '2500-01-01 00:00:00.123456789'").to_pandas()

@@ -3,8 +3,11 @@
 
 import gzip
 import io
+import itertools
 import os
 import pickle
+import re
+import threading
 
 import numpy as np
 import pandas as pd
@@ -40,11 +43,6 @@ def test_damaged_gzip(tmp_path, lines):
         xs.read_csv(path).to_pandas()
 
 
-def append(path):
-    with path.open("ab") as file:
-        file.write(path.read_bytes()[:10])
-
-
 def replace(path):
     """Put a file of the same size in its place, with records elsewhere."""
     content = path.read_bytes()
@@ -54,40 +52,128 @@ def replace(path):
     other.rename(path)
 
 
+def rewrite_longer(path):
+    path.write_bytes(path.read_bytes()[1:] + b"more")
+
+
 CHANGES = {
     "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
     "cut at a record": lambda path: os.truncate(path, path.stat().st_size - 1),
     "emptied": lambda path: os.truncate(path, 0),
-    "grown": append,
     "replaced": replace,
-    "touched": lambda path: os.utime(path, ns=(0, 0)),
+    "longer, but another": rewrite_longer,
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("form", ["csv", "csv.gz", "json", "array.json"])
-def test_file_that_changes_before_it_is_read(tmp_path, change, form):
-    path = tmp_path / f"a.{form}"
+@pytest.fixture(params=["csv", "csv.gz", "json", "array.json"])
+def table_file(request, tmp_path):
+    """A file of 2,000 rows, the reader for it, and what it holds."""
+    path = tmp_path / f"a.{request.param}"
     frame = pd.DataFrame({"a": range(2_000), "b": "x"})
-    if form.startswith("csv"):
+    if request.param.startswith("csv"):
         frame.to_csv(path, index=False)
-        read = xs.read_csv
-    else:
-        frame.to_json(path, orient="records", lines=form == "json")
-        read = xs.read_json
+        return path, xs.read_csv, frame
+    frame.to_json(path, orient="records", lines=request.param == "json")
+    return path, xs.read_json, frame
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_file_that_changes_before_it_is_read(table_file, change):
+    path, read, frame = table_file
+    name = re.escape(path.name)
     for cut in ({}, {"block_size": 4_000}):
         before = path.read_bytes()
         shards = read(path, **cut)
         assert_same(shards.to_pandas(), frame)
         assert_same(shards.to_pandas(), frame)
         CHANGES[change](path)
-        with pytest.raises(OSError, match=rf"'.*a\.{form}'.*changed since.*again"):
+        with pytest.raises(OSError, match=rf"'.*{name}'.*changed since.*again"):
             shards.to_pandas()
         path.write_bytes(before)
         assert_same(read(path, **cut).to_pandas(), frame)
     path.unlink()
-    with pytest.raises(FileNotFoundError, match=rf"a\.{form}"):
+    with pytest.raises(FileNotFoundError, match=name):
         shards.to_pandas()
+
+
+@pytest.mark.parametrize("more", [b"\n", b"xyz", b'{"a":1}\n' * 3_000])
+def test_what_is_appended_is_not_read(table_file, more):
+    path, read, frame = table_file
+    for cut in ({}, {"block_size": 4_000}):
+        shards = read(path, **cut)
+        with path.open("ab") as file:
+            file.write(more)
+        assert_same(shards.to_pandas(), frame)
+        assert len(shards) == len(frame)
+        copied = shards.transform_shard(lambda frame: frame)
+        assert_same(copied.to_pandas(), frame)
+        os.truncate(path, path.stat().st_size - len(more))
+
+
+def test_same_file_with_another_time_is_read(table_file):
+    path, read, frame = table_file
+    shards = read(path)
+    os.utime(path, ns=(0, 0))
+    assert_same(shards.to_pandas(), frame)
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\n1,2\n3", "a,b\n1,2\n3,4", 'a,b\n1,2\n3,"4"', "a,b\n1,2", "a,b", "a"]
+)
+def test_line_that_is_half_written_stays_as_it_was_listed(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    expected = pd.read_csv(path)
+    shards = xs.read_csv(path)
+    with path.open("a") as file:
+        file.write("9,9,9\n9,9,9\n")
+    for _ in range(2):
+        assert_same(shards.to_pandas(), expected)
+
+
+def test_half_a_json_line_can_be_left_out(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"a":1}\n{"a":')
+    with pytest.raises(ValueError, match=r"a\.json', line 2"):
+        xs.read_json(path)
+    shards = xs.read_json(path, on_bad_lines="skip")
+    with path.open("a") as file:
+        file.write("2}\n")
+    assert shards.to_pandas()["a"].tolist() == [1]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_log_that_is_written_all_the_time(tmp_path, form):
+    path = tmp_path / f"log.{form}"
+    path.write_text("a,b\n" if form == "csv" else "")
+    read = xs.read_csv if form == "csv" else xs.read_json
+    done = threading.Event()
+
+    def write():
+        with path.open("a") as file:
+            for row in itertools.count():
+                if done.is_set():
+                    return
+                line = f"{row},x" if form == "csv" else f'{{"a":{row},"b":"x"}}'
+                file.write(line + "\n")
+                file.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        num_rows = 0
+        for _ in range(30):
+            shards = read(path, num_partitions=4)
+            first = shards.to_pandas()
+            assert len(first) >= num_rows
+            num_rows = len(first)
+            assert list(first["a"]) == list(range(num_rows))
+            assert_same(shards.to_pandas(), first)
+            assert len(shards) == num_rows
+    finally:
+        done.set()
+        writer.join()
+    assert num_rows > 0
 
 
 def test_workers_notice_that_a_file_changed(tmp_path):
@@ -116,6 +202,26 @@ FAULTS = {
     "escaped end": (b"a,b\n1,2\\", {"escapechar": "\\"}),
     "no such header": (b"a,b\n1,2\n", {"header": 3}),
     "too many names": (b"a,b\n1,2\n", {"header": 0, "names": ["a", "b", "c"]}),
+    "names without fields": (
+        b"1,2\n3,4\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"]},
+    ),
+    "unused names without fields": (
+        b"a,b\n1,2\n3,4\n",
+        {"names": ["x", "y", "z"], "usecols": ["x", "y"], "header": 0},
+    ),
+    "names of fields left out": (
+        b"1,2\n3,4,5\n6,7\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "skiprows": [1]},
+    ),
+    "names of fields behind the last row": (
+        b"1,2\n3,4,5\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "nrows": 1},
+    ),
+    "names of fields in a comment": (
+        b"1,2\n#3,4,5\n",
+        {"names": ["x", "y", "z"], "usecols": ["x"], "comment": "#"},
+    ),
     "nothing": (b"", {}),
     "blank lines": (b"\n\n", {}),
     "nothing without a header": (b"", {"header": None}),
@@ -285,3 +391,29 @@ def test_field_beyond_what_is_allowed_is_an_error(tmp_path):
         file.truncate((1 << 31) + (1 << 20))
     with pytest.raises(ValueError, match=r"open\.csv.*less than 2 GB"):
         xs.read_csv(path).to_pandas()
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("1,2\n3,4,5\n", {}),
+        ("1,2\n" * 50_000 + "3,4,5\n", {}),
+        ("1,2\n" * 50_000 + '3,4,"5\n6"\n', {}),
+        ("1,2\n3,4,5\n", {"nrows": 2}),
+        ("1,2\n3,4,5\n", {"nrows": 0}),
+        ("1,2\n3,4\n5,6,7,8\n", {}),
+        ("1,2,\n3,4,\n", {}),
+        ("", {}),
+        ("\n\n", {}),
+        ("a,b\n", {"header": 0}),
+        ("1,2\n3,4\n", {"skipfooter": 1}),
+        ("1;;2\n3;;4\n", {"sep": ";;"}),
+    ],
+)
+def test_names_that_some_row_has_fields_for(tmp_path, text, options):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    options = {"names": ["x", "y", "z"], "usecols": ["x"], **options}
+    engine = "python" if {"skipfooter", "sep"} & set(options) else "c"
+    expected = pd.read_csv(path, engine=engine, **options)
+    assert_same(xs.read_csv(path, **options).to_pandas(), expected)

@@ -136,14 +136,17 @@ def test_work_that_a_late_value_makes_impossible_names_it(tmp_path, form, work):
     if form == "csv":
         text = "a,b\n" + "1,2\n" * SAMPLED_ROWS
         path.write_text(text + "late,3\n")
-        place = f"'late' at byte {len(text)} of"
+        place = "'late' of column 'a'"
+        advice = "; to read such values as missing, name them in na_values"
+        line = SAMPLED_ROWS + 2
         read = xs.read_csv
     else:
         text = '{"a":1,"b":2}\n' * SAMPLED_ROWS
         path.write_text(text + '{"a":"x","b":2}\n')
-        place = f"in the record at byte {len(text)} of"
+        place = "of column 'a'"
+        advice = ""
+        line = SAMPLED_ROWS + 1
         read = xs.read_json
-    with pytest.raises(
-        TypeError, match=rf"changed by the value {place} '.*a\.{form}', column 'a'$"
-    ):
+    message = rf"changed by the value {place} in '.*a\.{form}', line {line}{advice}$"
+    with pytest.raises(TypeError, match=message):
         work(read(path)).to_pandas()

@@ -2,6 +2,7 @@
 """Expressions on times give what pandas gives, dtypes included."""
 
 import datetime
+import operator
 
 import numpy as np
 import pandas as pd
@@ -185,3 +186,17 @@ def test_parts_of_durations(unit):
     for name in ("days", "seconds", "microseconds"):
         check(df, lambda c, n=name: getattr(c("d").dt, n))
         check(df.dropna(ignore_index=True), lambda c, n=name: getattr(c("d").dt, n))
+
+
+@pytest.mark.parametrize("sign", ["lt", "le", "eq", "ne", "gt", "ge"])
+def test_constants_that_nanoseconds_cannot_hold(sign):
+    df = pd.DataFrame({"t": pd.Series([0, 2**62, None], dtype="M8[ns]")})
+    df["d"] = df["t"] - df["t"].iloc[0]
+    compare = getattr(operator, sign)
+    for name, constant in (
+        ("t", datetime.datetime(2500, 1, 1)),
+        ("t", datetime.datetime(1500, 1, 1)),
+        ("d", datetime.timedelta(days=200_000)),
+        ("d", datetime.timedelta(days=-200_000)),
+    ):
+        check(df, lambda c, name=name, value=constant: compare(c(name), value))

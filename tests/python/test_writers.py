@@ -3,7 +3,6 @@
 
 import contextlib
 import gzip
-import io
 import signal
 import subprocess
 import sys
@@ -11,8 +10,11 @@ import tempfile
 import textwrap
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frames import assert_same, num_partitions
 from hypothesis import given
@@ -66,32 +68,71 @@ def test_durations_are_text(unit, values, n):
         lines = "".join(Path(path).read_text("utf-8") for path in paths)
         expected = df.to_json(orient="records", lines=True, date_format="iso")
         assert lines == expected
+        parts = [part[["d", "i"]] for part in shards.collect()]
         paths = shards.to_csv(Path(directory, "csv"))
-        found = pd.concat([pd.read_csv(path, dtype={"d": "str"}) for path in paths])
-        # pandas gives all values of a column the digits that one of them needs.
-        expected = [None if pd.isna(d) else str(d) for d in df["d"]]
-        assert (
-            list(found["d"].astype(object).where(found["d"].notna(), None)) == expected
-        )
-        theirs = pd.read_csv(io.StringIO(df.to_csv(index=False)))["d"]
-        read = pd.to_timedelta(found["d"]).reset_index(drop=True)
-        pd.testing.assert_series_equal(read, pd.to_timedelta(theirs), check_dtype=False)
+        texts = [Path(path).read_text("utf-8") for path in paths]
+        assert texts == [part.to_csv(index=False) for part in parts]
 
 
-def test_durations_as_pandas_writes_them(tmp_path):
-    """Where every value needs the same digits the files are the same."""
-    df = pd.DataFrame(
-        {
-            "s": pd.to_timedelta([93784, None, -1, 59], unit="s"),
-            "ms": pd.to_timedelta([93784001, 1, None, -1], unit="ms"),
-            "ns": pd.to_timedelta([93784000000001, 1, None, -1], unit="ns"),
-            "day": pd.to_datetime(["2013-01-01 10:00"] * 4).as_unit("s"),
-        }
+def moments(unit, step):
+    """Times, or distances, that are whole numbers of a step."""
+    bound = 10**17 // step
+    return st.none() | st.integers(-bound, bound).map(
+        lambda value: np.datetime64(value * step, "ns").astype(f"M8[{unit}]")
     )
-    [path] = xs.from_pandas(df, 1).to_csv(tmp_path / "out")
-    assert Path(path).read_text("utf-8") == df.to_csv(index=False)
-    [path] = xs.from_pandas(df, 1).to_csv(tmp_path / "by", partition_cols="day")
-    assert Path(path).read_text("utf-8") == df[["s", "ms", "ns"]].to_csv(index=False)
+
+
+STEPS = {"day": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@given(data=st.data(), n=num_partitions)
+def test_times_have_the_digits_that_one_of_them_needs(unit, zone, data, n):
+    step = data.draw(st.sampled_from(sorted(STEPS.values())))
+    values = data.draw(st.lists(moments(unit, step), min_size=1, max_size=5))
+    times = pd.Series(values, dtype=f"M8[{unit}]")
+    df = pd.DataFrame({"t": times.dt.tz_localize("UTC") if zone else times, "i": 1})
+    if zone:
+        df["t"] = df["t"].dt.tz_convert(zone)
+    df["d"] = times - pd.Timestamp(0).as_unit(unit)
+    shards = xs.from_pandas(df, n)
+    parts = [part[["t", "i", "d"]] for part in shards.collect()]
+    with tempfile.TemporaryDirectory() as directory:
+        paths = shards.to_csv(Path(directory, "csv"))
+        texts = [Path(path).read_text("utf-8") for path in paths]
+    assert texts == [part.to_csv(index=False) for part in parts]
+
+
+@pytest.mark.parametrize("batch_rows", [7, 70_000, 100_000])
+def test_times_are_looked_at_in_chunks_of_pandas(tmp_path, batch_rows):
+    days = pd.Series(range(130_000), dtype="int64").astype("M8[s]").dt.as_unit("us")
+    df = pd.DataFrame({"t": days.dt.normalize(), "i": range(len(days))})
+    for row, distance in ((49_999, "5s"), (50_000, "5ms"), (120_000, "5us")):
+        df.loc[row, "t"] += pd.Timedelta(distance)
+    path = tmp_path / "a.arrow"
+    table = pa.Table.from_pandas(df, preserve_index=False)
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_table(table, max_chunksize=batch_rows)
+    [written] = xs.read_ipc(path, num_partitions=1).to_csv(tmp_path / "out")
+    assert Path(written).read_text("utf-8") == df.to_csv(index=False)
+
+
+def test_folders_of_durations_are_named_as_pandas_prints_them(tmp_path):
+    values = pd.to_timedelta(["1 days 02:03:04.5", "-1 s", None, "3 days"]).as_unit(
+        "us"
+    )
+    df = pd.DataFrame({"k": values, "a": range(4)})
+    for form in FORMS:
+        out = tmp_path / form
+        getattr(xs.from_pandas(df, 2), f"to_{form}")(out, partition_cols="k")
+        missing = "__HIVE_DEFAULT_PARTITION__"
+        names = [missing if pd.isna(value) else str(value) for value in df["k"]]
+        found = {unquote(folder.name) for folder in out.iterdir()}
+        assert found == {f"k={name}" for name in names}
+        again = getattr(xs, f"read_{form}")(out).to_pandas().sort_values("a")
+        texts = again["k"].reset_index(drop=True)
+        assert_same(pd.to_timedelta(texts).dt.as_unit("us").to_frame(), df[["k"]])
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])

@@ -89,7 +89,8 @@ TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
                                                    .num_bytes = 10,
                                                    .num_rows = 3,
                                                    .file_bytes = 30,
-                                                   .file_modified = 1700000000123456789}},
+                                                   .file_modified = 1700000000123456789,
+                                                   .file_fingerprint = ~0ULL - 1}},
                                        .columns = std::vector<std::string>{},
                                        .filter = col("id") > lit(1),
                                        .limit = 0}));
@@ -102,6 +103,7 @@ TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
   EXPECT_EQ(scan.splits[0].num_rows, 3);
   EXPECT_EQ(scan.splits[0].file_bytes, 30);
   EXPECT_EQ(scan.splits[0].file_modified, 1700000000123456789);
+  EXPECT_EQ(scan.splits[0].file_fingerprint, ~0ULL - 1);
   ASSERT_TRUE(scan.columns.has_value());
   EXPECT_TRUE(scan.columns->empty());
   EXPECT_TRUE(scan.filter->Equals(col("id") > lit(1)));
