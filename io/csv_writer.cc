@@ -15,11 +15,14 @@
 
 #include "io/number_text.h"
 #include "io/time_precision.h"
+#include "xshards/row_bytes.h"
 
 namespace xshards::io {
 namespace {
 
 constexpr size_t kFlushBytes = 1 << 20;
+// Of rows that wait for others: long texts are not held, whatever their number.
+constexpr int64_t kHeldBytes = 2 << 20;
 
 template <typename ArrayType>
 auto ValueAt(const arrow::Array& array, int64_t row) {
@@ -88,11 +91,13 @@ class CsvWriter final : public FileWriter {
   arrow::Status Write(const arrow::RecordBatch& batch) override {
     if (!chunk_rows_.has_value()) return WriteRows(batch);
     for (int64_t row = 0; row < batch.num_rows();) {
-      const int64_t count = std::min(batch.num_rows() - row, *chunk_rows_ - held_rows_);
-      held_.push_back(batch.Slice(row, count));
-      held_rows_ += count;
+      const int64_t count = std::min(batch.num_rows() - row, *chunk_rows_ - seen_rows_);
+      Hold(batch.Slice(row, count));
+      seen_rows_ += count;
       row += count;
-      if (held_rows_ == *chunk_rows_) ARROW_RETURN_NOT_OK(WriteHeld());
+      const bool is_chunk = seen_rows_ == *chunk_rows_;
+      if (is_chunk || held_bytes_ > kHeldBytes) ARROW_RETURN_NOT_OK(WriteHeld());
+      if (is_chunk) StartChunk();
     }
     return arrow::Status::OK();
   }
@@ -103,19 +108,26 @@ class CsvWriter final : public FileWriter {
   }
 
  private:
+  void StartChunk() {
+    seen_rows_ = 0;
+    std::fill(precisions_.begin(), precisions_.end(), TimePrecision::kDay);
+  }
+
+  void Hold(std::shared_ptr<arrow::RecordBatch> rows) {
+    for (int i = 0; i < rows->num_columns(); ++i) {
+      if (!HasPrecision(*rows->column(i)->type())) continue;
+      auto& precision = precisions_[static_cast<size_t>(i)];
+      precision = std::max(precision, PrecisionOf(*rows->column(i)));
+    }
+    held_bytes_ += RowBytes(*rows);
+    held_.push_back(std::move(rows));
+  }
+
   arrow::Status WriteHeld() {
-    for (auto& precision : precisions_) precision = TimePrecision::kDay;
-    for (const auto& batch : held_) {
-      for (int i = 0; i < batch->num_columns(); ++i) {
-        if (!HasPrecision(*batch->column(i)->type())) continue;
-        auto& precision = precisions_[static_cast<size_t>(i)];
-        precision = std::max(precision, PrecisionOf(*batch->column(i)));
-      }
+    for (const auto& rows : std::exchange(held_, {})) {
+      ARROW_RETURN_NOT_OK(WriteRows(*rows));
     }
-    for (const auto& batch : std::exchange(held_, {})) {
-      ARROW_RETURN_NOT_OK(WriteRows(*batch));
-    }
-    held_rows_ = 0;
+    held_bytes_ = 0;
     return arrow::Status::OK();
   }
 
@@ -212,8 +224,9 @@ class CsvWriter final : public FileWriter {
   arrow::compute::ExecContext context_;
   std::string text_;                         // written, not yet in the file
   const std::optional<int64_t> chunk_rows_;  // looked at together, if there are times
-  arrow::RecordBatchVector held_;
-  int64_t held_rows_ = 0;
+  int64_t seen_rows_ = 0;                    // of them
+  arrow::RecordBatchVector held_;            // seen and not written
+  int64_t held_bytes_ = 0;
   std::vector<TimePrecision> precisions_;  // of columns of times, in this chunk
 };
 

@@ -203,6 +203,22 @@ TEST_F(Writers, CsvGivesTimesTheDigitsThatOneNeeds) {
             "NA:NA\n");
 }
 
+TEST_F(Writers, CsvDoesNotHoldLongTextsBecauseOfTimes) {
+  const auto schema =
+      arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
+                     arrow::field("s", arrow::large_utf8())});
+  const std::string text(3 << 20, 'x');
+  const auto row = [&](const char* time) {
+    return Batch(schema,
+                 std::string(R"([{"t": )") + time + R"(, "s": ")" + text + "\"}]");
+  };
+  const auto path = directory_.File("t.csv");
+  ASSERT_OK(WriteFile("csv", path, {row("0"), row("1"), row("86400")}));
+  // The first row did not wait for the second, but the digits stay for the third.
+  EXPECT_EQ(Contents(path), "t,s\n1970-01-01," + text + "\n1970-01-01 00:00:01," + text +
+                                "\n1970-01-02 00:00:00," + text + "\n");
+}
+
 TEST_F(Writers, MissingValuesReadBackAsMissing) {
   const auto values =
       arrow::RecordBatch::Make(arrow::schema({arrow::field("f", arrow::float64())}), 3,
