@@ -46,6 +46,16 @@ TEST_F(PlanSchemaTest, AggregatesHaveTheTypesPandasGives) {
             "e: large_string\ng: int64");
 }
 
+TEST_F(PlanSchemaTest, MultipliesOnlyNumbers) {
+  const auto shards =
+      Shards(arrow::schema({arrow::field("t", arrow::duration(arrow::TimeUnit::SECOND)),
+                            arrow::field("d", arrow::decimal128(5, 2))}));
+  EXPECT_FAILS(TypeError, "The prod of column 't' needs numbers",
+               shards.GroupBy({}, {{"prod", "t", "x"}}).schema());
+  EXPECT_FAILS(TypeError, "cast it to float64 before",
+               shards.GroupBy({}, {{"prod", "d", "x"}}).schema());
+}
+
 TEST_F(PlanSchemaTest, RefusesWhatHasNoMeaning) {
   EXPECT_FAILS(TypeError, "The sum of column 'k' needs numbers, not large_string",
                shards_.GroupBy({"i"}, {{"sum", "k", "x"}}).schema());
