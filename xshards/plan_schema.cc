@@ -265,6 +265,11 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
     return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
                                     "' needs categories that have an order");
   }
+  if (by_order && IsOpaque(*field) && family != DtypeFamily::kCategory) {
+    return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
+                                    "' needs values that have an order, not Python "
+                                    "objects");
+  }
   // A value of the column, with all that belongs to it.
   return Renamed(field->WithType(type), aggregate.output);
 }
