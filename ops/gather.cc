@@ -10,18 +10,12 @@
 #include <arrow/type_traits.h>
 #include <arrow/util/bit_util.h>
 
+#include "ops/memory_access.h"
 #include "ops/vector_array.h"
 
 namespace xshards::ops {
 
 namespace {
-
-// Values that are more are not in the second cache.
-constexpr int64_t kCachedBytes = int64_t{1} << 20;
-// Far enough ahead for a value to arrive from memory, in the second cache: as many as the
-// first one can wait for are too few.
-constexpr int64_t kRowsAhead = 64;
-constexpr int kToSecondCache = 2;
 
 template <typename T, typename Row>
 void CopyValues(const arrow::ArrayData& values, const arrow::ArrayData& rows,
@@ -29,14 +23,15 @@ void CopyValues(const arrow::ArrayData& values, const arrow::ArrayData& rows,
   const T* from = values.GetValues<T>(1);
   const Row* row = rows.GetValues<Row>(1);
   T* to = reinterpret_cast<T*>(out);
-  int64_t i = 0;
-  if (values.length * static_cast<int64_t>(sizeof(T)) > kCachedBytes) {
-    for (; i < rows.length - kRowsAhead; ++i) {
-      __builtin_prefetch(from + row[i + kRowsAhead], 0, kToSecondCache);
+  const auto num_rows = static_cast<size_t>(rows.length);
+  size_t i = 0;
+  if (static_cast<size_t>(values.length) * sizeof(T) > kSecondCacheBytes) {
+    for (; i + kRowsAhead < num_rows; ++i) {
+      ReadAhead(from + row[i + kRowsAhead]);
       to[i] = from[row[i]];
     }
   }
-  for (; i < rows.length; ++i) to[i] = from[row[i]];
+  for (; i < num_rows; ++i) to[i] = from[row[i]];
 }
 
 template <typename Row>
@@ -45,9 +40,8 @@ void CopyValidity(const arrow::ArrayData& values, const arrow::ArrayData& rows,
   const uint8_t* from = values.buffers[0]->data();
   const Row* row = rows.GetValues<Row>(1);
   for (int64_t i = 0; i < rows.length; ++i) {
-    arrow::bit_util::SetBitTo(
-        out, i,
-        arrow::bit_util::GetBit(from, values.offset + static_cast<int64_t>(row[i])));
+    const auto at = static_cast<uint64_t>(values.offset + static_cast<int64_t>(row[i]));
+    arrow::bit_util::SetBitTo(out, i, arrow::bit_util::GetBit(from, at));
   }
 }
 

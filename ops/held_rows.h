@@ -15,11 +15,20 @@
 
 namespace xshards::ops {
 
+class JoinPairs;
+
 /// The rows of the side of a join that is held, found by key. Made in steps of tasks that
 /// threads can share; once they are made they never change.
 class HeldRows {
  public:
   static constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
+
+  /// Where listing the pairs of a batch stands: at a row, and, if some of its matches are
+  /// listed, the next one.
+  struct PairCursor {
+    size_t row = 0;
+    uint32_t match = kNoRow;
+  };
 
   virtual ~HeldRows() = default;
 
@@ -33,6 +42,11 @@ class HeldRows {
   virtual void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const = 0;
   /// The row that matches after this one, or kNoRow; in ascending order.
   virtual uint32_t Next(uint32_t row) const = 0;
+  /// List rows of the other side, from `at` on, each with all it matches, until there is
+  /// no more room or no more row. `first` is what Find gave. Rows that match none are
+  /// listed if `with_lonely`.
+  virtual void ListPairs(const std::vector<uint32_t>& first, bool with_lonely,
+                         PairCursor* at, JoinPairs* pairs) const = 0;
   /// True if a row may match more than one.
   virtual bool has_repeats() const = 0;
 

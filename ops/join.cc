@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <arrow/array.h>
-#include <arrow/buffer.h>
 
 #include "ops/batches.h"
 #include "ops/executors.h"
@@ -14,6 +13,7 @@
 #include "ops/held_rows.h"
 #include "ops/join_build.h"
 #include "ops/join_columns.h"
+#include "ops/join_pairs.h"
 #include "ops/probe_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
@@ -25,6 +25,8 @@ namespace {
 // What is held at once of a side that is not shared: with its table and what comes out,
 // on a few threads, it is within the budget.
 constexpr int64_t kHeldInBudget = 12;
+// Of one output batch, however narrow its rows are.
+constexpr int64_t kMaxPairs = int64_t{1} << 20;
 
 class JoinStream final : public BatchStream {
  public:
@@ -38,6 +40,7 @@ class JoinStream final : public BatchStream {
         is_selection_(node_.type == JoinType::kSemi || node_.type == JoinType::kAnti),
         keeps_probe_(node_.type == JoinType::kLeft || node_.type == JoinType::kRight ||
                      node_.type == JoinType::kOuter),
+        pairs_(context.pool),
         joined_(context.batch_bytes / 2, context.pool) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
@@ -136,19 +139,18 @@ class JoinStream final : public BatchStream {
   /// The next rows of the probe side with their partners, or nullptr at the end. One
   /// probe row may have more partners than fit: it goes on where it was.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Pairs() {
-    if (batch_ == nullptr || row_ == batch_->num_rows()) {
+    if (batch_ == nullptr || at_.row == first_.size()) {
       ARROW_ASSIGN_OR_RAISE(batch_, probe_.Next());
       if (batch_ == nullptr) return nullptr;
       ARROW_RETURN_NOT_OK(StartBatch());
     }
-    probe_rows_.clear();
-    build_rows_.clear();
     if (is_selection_) {
       SelectRows();
     } else if (IsOneToOne()) {
       if (auto partners = AllPartners(); partners != nullptr) {
-        const auto slice = batch_->Slice(row_, partners->length());
-        row_ += partners->length();
+        const auto slice =
+            batch_->Slice(static_cast<int64_t>(at_.row), partners->length());
+        at_.row += static_cast<size_t>(partners->length());
         return columns_->Pair(*slice, nullptr, *table_->rows(), partners, context_.pool);
       }
       PairFirst();
@@ -159,14 +161,17 @@ class JoinStream final : public BatchStream {
   }
 
   arrow::Status StartBatch() {
-    row_ = 0;
-    match_ = HeldRows::kNoRow;
+    if (batch_->num_rows() >= int64_t{HeldRows::kNoRow}) {
+      return arrow::Status::CapacityError("A join takes at most ", HeldRows::kNoRow,
+                                          " rows of a batch, not ", batch_->num_rows());
+    }
+    at_ = {};
     const int64_t build_rows = std::max<int64_t>(1, table_->rows()->num_rows());
     const int64_t row_bytes =
         NumBytes(*batch_) / std::max<int64_t>(1, batch_->num_rows()) +
         NumBytes(*table_->rows()) / build_rows;
-    max_rows_ = static_cast<size_t>(
-        std::max<int64_t>(1, 2 * context_.batch_bytes / std::max<int64_t>(1, row_bytes)));
+    max_rows_ = static_cast<size_t>(std::clamp<int64_t>(
+        2 * context_.batch_bytes / std::max<int64_t>(1, row_bytes), 1, kMaxPairs));
     ARROW_ASSIGN_OR_RAISE(auto keys, JoinKeys::Make(*batch_, columns_->probe_keys(),
                                                     columns_->key_kind(), context_.pool));
     table_->Find(keys, &first_);
@@ -174,12 +179,13 @@ class JoinStream final : public BatchStream {
   }
 
   void SelectRows() {
-    for (; row_ < batch_->num_rows(); ++row_) {
-      const bool found = first_[static_cast<size_t>(row_)] != HeldRows::kNoRow;
+    pairs_.Start(first_.size());
+    for (; at_.row < first_.size(); ++at_.row) {
+      const bool found = first_[at_.row] != HeldRows::kNoRow;
       if (probe_.keeps_rows()) {
-        if (found) probe_.Mark(row_);
-      } else if (found == (node_.type == JoinType::kSemi)) {
-        probe_rows_.push_back(row_);
+        if (found) probe_.Mark(at_.row);
+      } else {
+        pairs_.Add(at_.row, HeldRows::kNoRow, found == (node_.type == JoinType::kSemi));
       }
     }
   }
@@ -189,76 +195,51 @@ class JoinStream final : public BatchStream {
     return !has_repeats_ && !probe_.keeps_rows() && node_.type != JoinType::kOuter;
   }
 
+  size_t NumNextRows() const { return std::min(first_.size() - at_.row, max_rows_); }
+
   /// The partners of the next rows, as they were found, if each row has one.
   std::shared_ptr<arrow::Array> AllPartners() const {
-    const uint32_t* const partners = first_.data() + row_;
-    const size_t count = std::min(first_.size() - static_cast<size_t>(row_), max_rows_);
-    if (std::find(partners, partners + count, HeldRows::kNoRow) != partners + count) {
-      return nullptr;
-    }
-    return std::make_shared<arrow::UInt32Array>(
-        static_cast<int64_t>(count),
-        std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(partners),
-                                        static_cast<int64_t>(count * sizeof(uint32_t))));
+    const uint32_t* const partners = first_.data() + at_.row;
+    const size_t count = NumNextRows();
+    const bool all =
+        std::find(partners, partners + count, HeldRows::kNoRow) == partners + count;
+    return all ? ViewRows(partners, count) : nullptr;
   }
 
   /// PairRows for the plain case, without a branch on what is as good as random.
   void PairFirst() {
-    const auto begin = static_cast<size_t>(row_);
-    const size_t count = std::min(first_.size() - begin, max_rows_);
-    probe_rows_.resize(count);
-    build_rows_.resize(count);
-    size_t found = 0;
-    for (size_t row = begin; row < begin + count; ++row) {
-      const bool has_partner = first_[row] != HeldRows::kNoRow;
-      probe_rows_[found] = static_cast<int64_t>(row);
-      build_rows_[found] = has_partner ? int64_t{first_[row]} : -1;
-      found += static_cast<size_t>(has_partner || keeps_probe_);
+    const size_t end = at_.row + NumNextRows();
+    pairs_.Start(end - at_.row);
+    for (; at_.row < end; ++at_.row) {
+      const uint32_t partner = first_[at_.row];
+      pairs_.Add(at_.row, partner, partner != HeldRows::kNoRow || keeps_probe_);
     }
-    probe_rows_.resize(found);
-    build_rows_.resize(found);
-    row_ += static_cast<int64_t>(count);
   }
 
   void PairRows() {
+    pairs_.Start(max_rows_);
     const bool gives_rest = keeps_probe_ && !probe_.keeps_rows();
-    for (; row_ < batch_->num_rows() && probe_rows_.size() < max_rows_; ++row_) {
-      if (match_ == HeldRows::kNoRow) match_ = first_[static_cast<size_t>(row_)];
-      if (match_ == HeldRows::kNoRow) {
-        if (gives_rest) Add(-1);
-        continue;
-      }
-      if (probe_.keeps_rows()) probe_.Mark(row_);
-      for (; match_ != HeldRows::kNoRow; match_ = table_->Next(match_)) {
-        if (probe_rows_.size() >= max_rows_) return;
-        if (!matched_.empty()) matched_[match_] = 1;
-        Add(match_);
-      }
+    table_->ListPairs(first_, gives_rest, &at_, &pairs_);
+    if (!probe_.keeps_rows() && matched_.empty()) return;
+    for (size_t pair = 0; pair < pairs_.size(); ++pair) {
+      if (pairs_.held(pair) == HeldRows::kNoRow) continue;
+      if (probe_.keeps_rows()) probe_.Mark(pairs_.probe(pair));
+      if (!matched_.empty()) matched_[pairs_.held(pair)] = 1;
     }
-  }
-
-  void Add(int64_t build_row) {
-    probe_rows_.push_back(row_);
-    build_rows_.push_back(build_row);
   }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Give() {
     std::shared_ptr<arrow::Array> partners;
     if (!is_selection_) {
-      ARROW_ASSIGN_OR_RAISE(partners,
-                            RowsOrNull(std::exchange(build_rows_, {}), context_.pool));
+      ARROW_ASSIGN_OR_RAISE(partners, pairs_.HeldRowsOrNull());
     }
-    const auto count = static_cast<int64_t>(probe_rows_.size());
-    // Rows that follow each other need not be copied.
-    const bool is_slice =
-        count > 0 && probe_rows_.back() - probe_rows_.front() == count - 1 &&
-        std::adjacent_find(probe_rows_.begin(), probe_rows_.end()) == probe_rows_.end();
-    if (is_slice) {
-      const auto slice = batch_->Slice(probe_rows_.front(), count);
-      return columns_->Pair(*slice, nullptr, *table_->rows(), partners, context_.pool);
+    if (!pairs_.is_slice()) {
+      return columns_->Pair(*batch_, pairs_.ProbeRows(), *table_->rows(), partners,
+                            context_.pool);
     }
-    return columns_->Pair(*batch_, ToArray(std::exchange(probe_rows_, {})),
-                          *table_->rows(), partners, context_.pool);
+    const auto slice =
+        batch_->Slice(pairs_.probe(0), static_cast<int64_t>(pairs_.size()));
+    return columns_->Pair(*slice, nullptr, *table_->rows(), partners, context_.pool);
   }
 
   arrow::Status EndPairs() {
@@ -306,10 +287,11 @@ class JoinStream final : public BatchStream {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRest() {
     ARROW_ASSIGN_OR_RAISE(batch_, probe_.Next());
     if (batch_ == nullptr) return nullptr;
-    probe_rows_.clear();
-    build_rows_.clear();
-    for (row_ = 0; row_ < batch_->num_rows(); ++row_) {
-      if (probe_.is_marked(row_) == (node_.type == JoinType::kSemi)) Add(-1);
+    const auto num_rows = static_cast<size_t>(batch_->num_rows());
+    pairs_.Start(num_rows);
+    for (size_t row = 0; row < num_rows; ++row) {
+      pairs_.Add(row, HeldRows::kNoRow,
+                 probe_.is_marked(row) == (node_.type == JoinType::kSemi));
     }
     return Give();
   }
@@ -331,11 +313,9 @@ class JoinStream final : public BatchStream {
 
   std::shared_ptr<arrow::RecordBatch> batch_;  // of the probe side
   std::vector<uint32_t> first_;                // the first partner of its rows
-  int64_t row_ = 0;                            // the next of its rows
-  uint32_t match_ = HeldRows::kNoRow;          // the next partner of that row
+  HeldRows::PairCursor at_;                    // the next of its rows
   size_t max_rows_ = 1;                        // of one output batch
-  std::vector<int64_t> probe_rows_;            // of the next output batch
-  std::vector<int64_t> build_rows_;
+  JoinPairs pairs_;                            // of the next output batch
   std::vector<uint8_t> matched_;    // rows of the build side, for an outer join
   std::vector<int64_t> unmatched_;  // those that had no partner
   size_t next_unmatched_ = 0;

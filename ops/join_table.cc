@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include "ops/memory_access.h"
+
 namespace xshards::ops {
 
 namespace {
@@ -15,12 +17,6 @@ constexpr size_t kSlotRowsInPart = size_t{1} << 16;
 constexpr size_t kNumbersInPart = size_t{1} << 18;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
 constexpr uint32_t kSlotsAhead = 16;
-// Rows looked for at once, so that what they need comes from memory meanwhile.
-constexpr size_t kRowsAhead = 128;
-// More of them than that are not in the second cache.
-constexpr uint64_t kCachedNumbers = uint64_t{1} << 18;
-// To the second cache: as many as the first one can wait for are too few.
-constexpr int kToSecondCache = 2;
 
 uint64_t HashOf(uint64_t word) {
   word *= 0x9E3779B97F4A7C15;  // the golden ratio
@@ -270,7 +266,7 @@ void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
     for (size_t i = 0; i < count; ++i) {
       hashes[i] = HashOf(keys.word(begin + i));
       const Part& part = parts_[PartOfHash(hashes[i])];
-      __builtin_prefetch(&part.slots[hashes[i] & part.mask], 0, kToSecondCache);
+      ReadAhead(&part.slots[hashes[i] & part.mask]);
     }
     for (size_t i = 0; i < count; ++i) {
       const size_t row = begin + i;
@@ -300,9 +296,10 @@ void JoinTable::FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) co
     (*first)[row] = at < size ? found : kNoRow;
   };
   size_t row = 0;
-  for (; size > kCachedNumbers && row + kRowsAhead < num_rows; ++row) {
+  const bool is_cached = size * sizeof(uint32_t) <= kSecondCacheBytes;
+  for (; !is_cached && row + kRowsAhead < num_rows; ++row) {
     const uint64_t ahead = keys.word(row + kRowsAhead) - least_;
-    __builtin_prefetch(&dense_[ahead < size ? ahead : 0], 0, kToSecondCache);
+    ReadAhead(&dense_[ahead < size ? ahead : 0]);
     find(row);
   }
   for (; row < num_rows; ++row) find(row);

@@ -12,6 +12,7 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
+#include "ops/join_pairs.h"
 #include "ops/rows_by_part.h"
 #include "xshards/scratch_vector.h"
 
@@ -38,7 +39,10 @@ class JoinTable final : public HeldRows {
     if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
     return next_.empty() ? kNoRow : next_[row];
   }
-
+  void ListPairs(const std::vector<uint32_t>& first, bool with_lonely, PairCursor* at,
+                 JoinPairs* pairs) const override {
+    ListPairsOf(*this, first, with_lonely, at, pairs);
+  }
   bool has_repeats() const override;
 
  private:

@@ -10,6 +10,7 @@
 #include <arrow/util/bit_util.h>
 
 #include "ops/gather.h"
+#include "ops/memory_access.h"
 
 namespace xshards::ops {
 
@@ -22,10 +23,6 @@ constexpr int kMinShift = 6;
 constexpr size_t kMinPlaces = size_t{1} << kMinShift;
 // More of them would rather waste memory than save time.
 constexpr uint64_t kMaxNumbersPerRow = 2;
-// Rows looked for at once, so that what they need comes from memory meanwhile.
-constexpr size_t kRowsAhead = 128;
-// To the second cache: as many as the first one can wait for are too few.
-constexpr int kToSecondCache = 2;
 
 /// Call `move` with a value of the type that has so many bytes.
 template <typename Move>
@@ -161,6 +158,7 @@ bool OrderedRows::ChooseParts() {
 
 arrow::Status OrderedRows::StartSort() {
   places_.resize(num_rows_);
+  past_caches_ = num_rows_ * sizeof(uint64_t) > kLastCacheBytes;
   sorted_.Start(chunks_.size(), num_parts_);
   for (Column& column : columns_) {
     column.sorted = ScratchVector<uint8_t>(ScratchAllocator<uint8_t>(pool_));
@@ -211,29 +209,35 @@ arrow::Status OrderedRows::StartPlaceRepeats() {
 void OrderedRows::SortChunk(const Chunk& chunk, size_t number) {
   const JoinKeys& keys = *keys_[chunk.batch];
   const auto place_of = [&](size_t row) { return keys.word(chunk.begin + row) - least_; };
+  const auto first = static_cast<uint32_t>(chunk.first);
   ScratchVector<uint32_t> to(ScratchAllocator<uint32_t>{pool_});
   to.resize(chunk.end - chunk.begin);
-  sorted_.SortChunk(
-      number, static_cast<uint32_t>(chunk.first), to.size(),
-      [&](size_t row) { return place_of(row) >> shift_; },
-      [&](size_t row, uint32_t sorted) {
-        to[row] = sorted;
-        places_[sorted] = static_cast<uint32_t>(place_of(row));
+  ScratchVector<uint8_t> stage(ScratchAllocator<uint8_t>{pool_});
+  WriteInAnyOrder(
+      places_.data() + first, to.size(), past_caches_, stage, [&](uint32_t* places) {
+        sorted_.SortChunk(
+            number, first, to.size(), [&](size_t row) { return place_of(row) >> shift_; },
+            [&](size_t row, uint32_t sorted) {
+              to[row] = sorted - first;
+              places[sorted - first] = static_cast<uint32_t>(place_of(row));
+            });
       });
-  for (Column& column : columns_) SortColumn(chunk, to, column);
+  for (Column& column : columns_) SortColumn(chunk, to, stage, column);
 }
 
 void OrderedRows::SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to,
-                             Column& column) {
+                             ScratchVector<uint8_t>& stage, Column& column) {
   const arrow::Array& array = *batches_[chunk.batch]->column(column.index);
   ForWidth(column.byte_width, [&]<typename T>(T) {
     const T* const from = array.data()->GetValues<T>(1) + chunk.begin;
-    T* const sorted = reinterpret_cast<T*>(column.sorted.data());
-    for (size_t i = 0; i < to.size(); ++i) sorted[to[i]] = from[i];
+    T* const sorted = reinterpret_cast<T*>(column.sorted.data()) + chunk.first;
+    WriteInAnyOrder(sorted, to.size(), past_caches_, stage, [&](T* values) {
+      for (size_t i = 0; i < to.size(); ++i) values[to[i]] = from[i];
+    });
   });
   for (size_t i = 0; column.any_missing && i < to.size(); ++i) {
     const auto row = static_cast<int64_t>(chunk.begin + i);
-    column.sorted_there[to[i]] = array.IsValid(row) ? 1 : 0;
+    column.sorted_there[chunk.first + to[i]] = array.IsValid(row) ? 1 : 0;
   }
 }
 
@@ -244,11 +248,18 @@ void OrderedRows::PlacePart(size_t part) {
     has_repeats_ = true;
     return;
   }
-  for (const Column& column : columns_) PlaceColumn(part, column);
+  ScratchVector<uint8_t> stage(ScratchAllocator<uint8_t>{pool_});
+  for (const Column& column : columns_) PlaceColumn(part, stage, column);
 }
 
 std::pair<size_t, size_t> OrderedRows::NumbersOf(size_t part) const {
   return {part << shift_, std::min((part + 1) << shift_, num_numbers_)};
+}
+
+std::pair<size_t, size_t> OrderedRows::PlacesOf(size_t part) const {
+  if (step_ == Step::kPlace) return NumbersOf(part);
+  return {part_begins_[part],
+          part + 1 < num_parts_ ? part_begins_[part + 1] : num_places_};
 }
 
 bool OrderedRows::TakeNumbers(size_t part) {
@@ -289,14 +300,19 @@ void OrderedRows::ChoosePlaces(size_t part) {
   }
 }
 
-void OrderedRows::PlaceColumn(size_t part, const Column& column) {
+void OrderedRows::PlaceColumn(size_t part, ScratchVector<uint8_t>& stage,
+                              const Column& column) {
   ForWidth(column.byte_width, [&]<typename T>(T) {
     const T* const sorted = reinterpret_cast<const T*>(column.sorted.data());
     T* const placed = reinterpret_cast<T*>(column.placed->mutable_data());
-    for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-      const auto [begin, end] = sorted_.Places(chunk, part);
-      for (size_t i = begin; i < end; ++i) placed[places_[i]] = sorted[i];
-    }
+    const auto [first, last] = PlacesOf(part);
+    const auto put = [&, first = first](T* values) {
+      for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+        const auto [begin, end] = sorted_.Places(chunk, part);
+        for (size_t i = begin; i < end; ++i) values[places_[i] - first] = sorted[i];
+      }
+    };
+    WriteInAnyOrder(placed + first, last - first, past_caches_, stage, put);
   });
   if (!column.any_missing) return;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
@@ -347,17 +363,16 @@ void OrderedRows::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const
 
 void OrderedRows::FindFirsts(const JoinKeys& keys, uint32_t* found) const {
   // Keys of no row look at the first number, so that no branch has to be guessed.
-  const auto number_of = [&](size_t row) {
-    const uint64_t number = keys.word(row) - least_;
-    return number < num_numbers_ ? number : kNoRow;
+  const auto number_or_first = [&](uint64_t number) {
+    return number < num_numbers_ ? number : 0;
   };
   const size_t num_rows = keys.num_rows();
   for (size_t row = 0; row < num_rows; ++row) {
-    const uint64_t ahead = number_of(std::min(row + kRowsAhead, num_rows - 1));
-    __builtin_prefetch(&firsts_[ahead == kNoRow ? 0 : ahead], 0, kToSecondCache);
-    const uint64_t number = number_of(row);
-    const uint32_t place = firsts_[number == kNoRow ? 0 : number];
-    found[row] = number == kNoRow ? kNoRow : place;
+    const uint64_t ahead = keys.word(std::min(row + kRowsAhead, num_rows - 1)) - least_;
+    ReadAhead(&firsts_[number_or_first(ahead)]);
+    const uint64_t number = keys.word(row) - least_;
+    const uint32_t place = firsts_[number_or_first(number)];
+    found[row] = number < num_numbers_ ? place : kNoRow;
   }
 }
 

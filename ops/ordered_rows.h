@@ -16,6 +16,7 @@
 
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
+#include "ops/join_pairs.h"
 #include "ops/rows_by_part.h"
 #include "xshards/scratch_vector.h"
 
@@ -46,6 +47,10 @@ class OrderedRows final : public HeldRows {
   uint32_t Next(uint32_t row) const override {
     const bool is_last = last_.empty() || (last_[row / 64] >> row % 64 & 1) != 0;
     return is_last ? kNoRow : row + 1;
+  }
+  void ListPairs(const std::vector<uint32_t>& first, bool with_lonely, PairCursor* at,
+                 JoinPairs* pairs) const override {
+    ListPairsOf(*this, first, with_lonely, at, pairs);
   }
   bool has_repeats() const override { return has_repeats_; }
 
@@ -78,15 +83,17 @@ class OrderedRows final : public HeldRows {
   /// Give each part places for all of its rows.
   arrow::Status StartPlaceRepeats();
   void SortChunk(const Chunk& chunk, size_t number);
-  /// Move the values of a chunk's rows `to` where they are sorted.
-  void SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to, Column& column);
+  /// Move the values of a chunk's rows `to` where they are sorted in the chunk.
+  void SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to,
+                  ScratchVector<uint8_t>& stage, Column& column);
   void PlacePart(size_t part);
   /// Note which numbers of a part there are; false if one repeats.
   bool TakeNumbers(size_t part);
   /// Put places, one for each row of a part, where its numbers were.
   void ChoosePlaces(size_t part);
   std::pair<size_t, size_t> NumbersOf(size_t part) const;
-  void PlaceColumn(size_t part, const Column& column);
+  std::pair<size_t, size_t> PlacesOf(size_t part) const;
+  void PlaceColumn(size_t part, ScratchVector<uint8_t>& stage, const Column& column);
   arrow::Status Finish();
   void FindPlaces(const JoinKeys& keys, uint32_t* found) const;
   void FindFirsts(const JoinKeys& keys, uint32_t* found) const;
@@ -103,7 +110,8 @@ class OrderedRows final : public HeldRows {
   size_t num_numbers_ = 0;  // from `least_` to the greatest
   size_t num_places_ = 0;
   size_t num_parts_ = 0;
-  int shift_ = 0;  // what of a number is not the part
+  int shift_ = 0;             // what of a number is not the part
+  bool past_caches_ = false;  // values are moved in pieces that are put together in cache
   RowsByPart sorted_;
   // Of the sorted rows: the number, counted from `least_`, which is the place if none
   // repeats; else it gives way to the place.

@@ -39,10 +39,8 @@ class ProbeRows {
   arrow::Status StartAgain();
 
   /// Mark a row of the batch that came last; marks stay from pass to pass.
-  void Mark(int64_t row) { marks_[first_row_ + static_cast<size_t>(row)] = true; }
-  bool is_marked(int64_t row) const {
-    return marks_[first_row_ + static_cast<size_t>(row)];
-  }
+  void Mark(size_t row) { marks_[first_row_ + row] = true; }
+  bool is_marked(size_t row) const { return marks_[first_row_ + row]; }
 
  private:
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPiece();
