@@ -239,9 +239,12 @@ class Reductions(FrameMethods):
         >>> xs.partition(np.zeros((5, 2)), 2).count()
         5
         """
-        if self._holds_frames() and self._is_series():
-            return self._reduced("count", {})  # type: ignore[no-any-return]
-        return super().count()
+        if not self._current_info().series:
+            num_rows = super().count()
+            # What a function returned is known now: it may be a column.
+            if not self._current_info().series:
+                return num_rows
+        return self._reduced("count", {})  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         return super().count()

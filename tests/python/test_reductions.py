@@ -327,7 +327,11 @@ def test_results_of_functions():
     shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), 2)
     doubled = shards["a"].transform_shard(lambda column: column * 2)
     assert doubled.sum() == 12
-    assert doubled.count() == 3
+    gaps = shards["a"].transform_shard(lambda column: column.where(column > 1))
+    assert (gaps.count(), len(gaps)) == (2, 3)
+    gaps = shards["a"].transform_shard(lambda column: column.where(column != 2))
+    rest = gaps.limit(2)
+    assert (rest.count(), len(rest)) == (1, 2)
     frames_of = shards.transform_shard(lambda df: df.assign(b=df["a"] / 2))
     assert frames_of.mean().to_dict() == {"a": 2.0, "b": 1.0}
 
