@@ -13,6 +13,7 @@ MadeAccumulator MakeAccumulator(const AccumulatorOptions& options) {
   static const std::map<std::string, Maker> kMakers = {
       {"count", MakeCountAccumulator},
       {"sum", MakeSumAccumulator},
+      {"prod", MakeSumAccumulator},
       {"mean", MakeSumAccumulator},
       {"avg", MakeSumAccumulator},
       {"variance", MakeVarianceAccumulator},

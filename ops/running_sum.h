@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 namespace xshards::ops {
 
-// What sums and means are made of. Values are added one by one, sums of parts are merged;
-// parts() are the numbers that stand for a sum in the columns of states.
+// What sums, means and products are made of. Values are added one by one, sums of parts
+// are merged; parts() are the numbers that stand for a sum in the columns of states.
 
 /// A sum of integers that wraps around, as numpy's does. T is int64_t or uint64_t.
 template <typename T>
@@ -28,6 +29,28 @@ class WrappingSum {
 
  private:
   uint64_t sum_ = 0;
+};
+
+/// A product: of integers it wraps around, as numpy's does. T is int64_t, uint64_t or
+/// double.
+template <typename T>
+class Product {
+ public:
+  using Number = T;
+  using Parts = std::tuple<T>;
+
+  Product() = default;
+  explicit Product(const Parts& parts)
+      : product_(static_cast<Wrapping>(std::get<0>(parts))) {}
+
+  void Add(T value) { product_ *= static_cast<Wrapping>(value); }
+  void Merge(const Product& other) { product_ *= other.product_; }
+  T value() const { return static_cast<T>(product_); }
+  Parts parts() const { return {value()}; }
+
+ private:
+  using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+  Wrapping product_ = 1;
 };
 
 /// A sum of integers that is exact. T is int64_t or uint64_t.

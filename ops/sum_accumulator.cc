@@ -11,8 +11,8 @@ namespace xshards::ops {
 
 namespace {
 
-/// sum and mean: 0 and missing, in this order, where all values are. Sum is one of
-/// running_sum.h.
+/// sum, prod and mean: 0, 1 and missing, in this order, where all values are. Sum is one
+/// of running_sum.h.
 template <typename Sum>
 class SumAccumulator final : public Accumulator {
  public:
@@ -114,12 +114,24 @@ MadeAccumulator MakeMeanAccumulator(const AccumulatorOptions& options) {
   return std::make_unique<SumAccumulator<RunningMean<CompensatedSum>>>(options);
 }
 
+MadeAccumulator MakeProductAccumulator(const AccumulatorOptions& options) {
+  switch (options.output_type->id()) {
+    case arrow::Type::INT64:
+      return std::make_unique<SumAccumulator<Product<int64_t>>>(options);
+    case arrow::Type::UINT64:
+      return std::make_unique<SumAccumulator<Product<uint64_t>>>(options);
+    default:
+      return std::make_unique<SumAccumulator<Product<double>>>(options);
+  }
+}
+
 }  // namespace
 
 MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
   if (options.input_type->id() == arrow::Type::DECIMAL128) {
     return MakeDecimalAccumulator(options);
   }
+  if (options.function == "prod") return MakeProductAccumulator(options);
   if (options.function != "sum") return MakeMeanAccumulator(options);
   switch (options.output_type->id()) {
     case arrow::Type::INT64:

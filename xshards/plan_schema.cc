@@ -125,8 +125,9 @@ bool GivesObjects(const std::string& function, const arrow::Field& field) {
 
 const std::set<std::string>& NumericAggregates() {
   static const std::set<std::string> names = {
-      "sum",  "mean",     "avg",  "stddev",   "stddev_pop",   "variance", "var_pop",
-      "skew", "skewness", "kurt", "kurtosis", "sum_distinct", "median",   "quantile"};
+      "sum",        "prod",     "mean",         "avg",    "stddev",
+      "stddev_pop", "variance", "var_pop",      "skew",   "skewness",
+      "kurt",       "kurtosis", "sum_distinct", "median", "quantile"};
   return names;
 }
 
@@ -166,10 +167,11 @@ arrow::Status CheckAggregate(const Aggregate& aggregate) {
                                 "'; there are: ", known);
 }
 
-/// Times have a mean and a deviation, durations a sum too; neither has powers.
+/// Times have a mean and a deviation, durations a sum too; neither has powers. Digits of
+/// decimals would not hold a product.
 bool AddsUp(const std::string& function, const arrow::DataType& type) {
   const bool has_powers = function.starts_with("var") || function.starts_with("skew") ||
-                          function.starts_with("kurt");
+                          function.starts_with("kurt") || function == "prod";
   switch (type.id()) {
     case arrow::Type::BOOL:
     case arrow::Type::NA:
@@ -179,7 +181,7 @@ bool AddsUp(const std::string& function, const arrow::DataType& type) {
     case arrow::Type::TIMESTAMP:
       return !has_powers && !function.starts_with("sum");
     case arrow::Type::DECIMAL128:
-      return true;
+      return function != "prod";
     default:
       return arrow::is_numeric(type.id());
   }
@@ -245,7 +247,8 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   };
   if (NumericAggregates().contains(function) || IsQuantile(function)) {
     ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
-    if (function.starts_with("sum")) return computed(SumType(*type));
+    const bool is_sum = function.starts_with("sum") || function == "prod";
+    if (is_sum) return computed(SumType(*type));
     const auto moments = computed(MomentType(function, *type, family));
     return GivesObjects(function, *field) ? AsObjects(moments) : moments;
   }
@@ -261,6 +264,11 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   if (by_order && family == DtypeFamily::kCategory && !IsOrdered(*field)) {
     return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
                                     "' needs categories that have an order");
+  }
+  if (by_order && IsOpaque(*field) && family != DtypeFamily::kCategory) {
+    return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
+                                    "' needs values that have an order, not Python "
+                                    "objects");
   }
   // A value of the column, with all that belongs to it.
   return Renamed(field->WithType(type), aggregate.output);

@@ -182,6 +182,17 @@ class XSHARDS_EXPORT XShards {
   /// How many different values each column has; missing ones do not count.
   arrow::Result<std::map<std::string, int64_t>> CountDistinct(
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  /// What one of GroupBy's functions ("sum", "median", ...) makes of all values of a
+  /// column: null where it is missing.
+  arrow::Result<std::shared_ptr<arrow::Scalar>> Reduce(
+      const std::string& function, const std::string& column,
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
+  arrow::Result<std::shared_ptr<arrow::Scalar>> Sum(const std::string& column) const;
+  arrow::Result<std::shared_ptr<arrow::Scalar>> Mean(const std::string& column) const;
+  arrow::Result<std::shared_ptr<arrow::Scalar>> Min(const std::string& column) const;
+  arrow::Result<std::shared_ptr<arrow::Scalar>> Max(const std::string& column) const;
+  /// Of a sample, as pandas' std.
+  arrow::Result<std::shared_ptr<arrow::Scalar>> StdDev(const std::string& column) const;
   /// What pandas' describe says of columns of numbers (none: of all): a row for each of
   /// count, mean, std, min, 25%, 50%, 75% and max, which the first column, `statistic`,
   /// names. The quartiles are exact, so that the values of a column are held.

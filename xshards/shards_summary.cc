@@ -60,6 +60,39 @@ arrow::Result<std::map<std::string, int64_t>> XShards::CountDistinct(
   return found;
 }
 
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Reduce(
+    const std::string& function, const std::string& column,
+    const arrow::StopToken& stop) const {
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        GroupBy({}, {{function, column, "value"}}).ToTable(stop));
+  return table->column(0)->GetScalar(0);
+}
+
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Sum(
+    const std::string& column) const {
+  return Reduce("sum", column);
+}
+
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Mean(
+    const std::string& column) const {
+  return Reduce("mean", column);
+}
+
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Min(
+    const std::string& column) const {
+  return Reduce("min", column);
+}
+
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Max(
+    const std::string& column) const {
+  return Reduce("max", column);
+}
+
+arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::StdDev(
+    const std::string& column) const {
+  return Reduce("stddev", column);
+}
+
 arrow::Result<std::shared_ptr<arrow::Table>> XShards::Describe(
     std::vector<std::string> columns, const arrow::StopToken& stop) const {
   ARROW_ASSIGN_OR_RAISE(const auto known, schema(stop));

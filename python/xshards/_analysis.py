@@ -12,11 +12,10 @@ import pyarrow as pa
 from xshards import _summary
 from xshards._arguments import as_seed
 from xshards._deferred import pd
-from xshards._frame_methods import FrameMethods
 from xshards._labels import engine_names
 from xshards._quantiles import Extent, Interpolation, quantiles
 from xshards._query import parse_query
-from xshards._wide_ops import engine_name
+from xshards._reductions import Reductions
 from xshards.errors import XShardsTypeError, XShardsValueError
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Analysis"]
 
 
-class Analysis(FrameMethods):
+class Analysis(Reductions):
     """Ask for rows in words, count values, find quantiles, split."""
 
     def query(self, expr: str, *, local_dict: Mapping[str, Any] | None = None) -> Self:
@@ -54,13 +53,12 @@ class Analysis(FrameMethods):
         if local_dict is None:
             caller = sys._getframe(1)
             local_dict = {**caller.f_globals, **caller.f_locals}
-        return self.filter(parse_query(expr, local_dict, self._reduced))
+        return self.filter(parse_query(expr, local_dict, self._reduced_column))
 
-    def _reduced(self, name: str, function: str) -> Any:
-        """Aggregate one column, now."""
+    def _reduced_column(self, name: str, function: str) -> Any:
+        """Reduce one column, now."""
         self._check_columns([name], self.schema.names)
-        found = self._core.group_by([], [(engine_name(function), name, "found")])
-        return self._derive(found)._with_info(None).to_pandas()["found"].iloc[0]
+        return self[name].agg(function)
 
     def nunique(self, *, dropna: bool = True) -> Any:
         """Count the distinct values of each column.
@@ -325,7 +323,7 @@ class Analysis(FrameMethods):
         count = int(found[f"count({name})"])
         low, high = (found[f"{function}({name})"] for function in ("min", "max"))
         extent = Extent(None, count, low, high)
-        return quantiles(self.select([name]), wanted, extent, interpolation)()
+        return quantiles(self._select([name]), wanted, extent, interpolation)()
 
     def _quantiles_of_times(
         self, wanted: list[float], interpolation: Interpolation, *, one: bool

@@ -67,7 +67,7 @@ def quantiles(
     """
     if extent.count == 0 or not wanted:
         return lambda: [math.nan] * len(wanted)
-    (name,) = column.columns
+    (name,) = column.schema.names
     chosen = interpolation in ("lower", "higher", "nearest")
     values = _present(column, name, extent)
     if not chosen:
@@ -146,7 +146,7 @@ def _between(found: dict[int, Any], place: float, interpolation: Interpolation) 
 
 
 def _gathered(shards: Any, name: str) -> np.ndarray[Any, Any]:
-    values: np.ndarray[Any, Any] = shards.select([name]).to_arrow()[name].to_numpy()
+    values: np.ndarray[Any, Any] = shards._select([name]).to_arrow()[name].to_numpy()
     return values
 
 

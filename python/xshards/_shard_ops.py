@@ -99,18 +99,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         return found[0]
 
     def count(self) -> int:
-        """Count the rows; of other shards than DataFrames, add up their lengths.
-
-        The length of an array is that of its first dimension, of a dict or list its
-        number of items; what has no length counts as 1.
-
-        Examples
-        --------
-        >>> xs.from_pandas(pd.DataFrame({"a": [1, None]})).count()
-        2
-        >>> xs.partition(np.zeros((5, 2)), 2).count()
-        5
-        """
+        """Count the rows; of other shards than DataFrames, add up their lengths."""
         if self._core.gives_tables():
             return super().count()
         kinds, rows = self._run(self._core.contents)

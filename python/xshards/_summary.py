@@ -158,7 +158,7 @@ def _add_quantiles(
     with ThreadPoolExecutor(cores) as threads:
         for name, known in columns.items():
             extent = Extent(num_rows, int(known["count"]), known["min"], known["max"])
-            find = quantiles(shards.select([name]), wanted, extent)
+            find = quantiles(shards._select([name]), wanted, extent)
             running.append((name, threads.submit(find)))
             if len(running) > cores:
                 take()

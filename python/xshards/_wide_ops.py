@@ -129,11 +129,11 @@ class WideOps(Merging):
         agg : str, list of str, or dict
             One function, or several, for all other columns (those that add up, such as
             ``"sum"``, only for the numeric ones); or functions by column. There are
-            sum, mean (avg), min, max, count, std (stddev), stddev_pop, var (variance),
-            var_pop, skew and kurt (as pandas), skewness and kurtosis (as Spark), first,
-            last, median, quantile (that at 0.5; ``"quantile(0.9)"`` for another),
-            nunique, approx_count_distinct (a HyperLogLog, within about 1.6 %),
-            sum_distinct (sumDistinct), collect_list and collect_set.
+            sum, prod, mean (avg), min, max, count, std (stddev), stddev_pop, var
+            (variance), var_pop, skew and kurt (as pandas), skewness and kurtosis (as
+            Spark), first, last, median, quantile (that at 0.5; ``"quantile(0.9)"`` for
+            another), nunique, approx_count_distinct (a HyperLogLog, within about
+            1.6 %), sum_distinct (sumDistinct), collect_list and collect_set.
         join : bool, default False
             Give every row with the aggregates of its group, not one row a group.
         **named : (column, function)

@@ -21,7 +21,8 @@ const std::vector<std::string> kFunctions = {
     "var_pop",  "first",         "last",
     "nunique",  "skew",          "skewness",
     "kurt",     "kurtosis",      "median",
-    "quantile", "quantile(0.9)", "approx_count_distinct"};
+    "quantile", "quantile(0.9)", "approx_count_distinct",
+    "prod"};
 
 std::vector<Aggregate> All(const std::string& column) {
   std::vector<Aggregate> aggregates;
@@ -102,7 +103,7 @@ TEST_F(AggregateTest, GivesNoGroupsOfNoRows) {
   const auto batch = Batch({{"k", int64(), "[]"}, {"v", arrow::float32(), "[]"}});
   const auto out = Both({.keys = {"k"}, .aggregates = All("v")}, batch);
   EXPECT_EQ(out->num_rows(), 0);
-  EXPECT_EQ(out->num_columns(), 22);
+  EXPECT_EQ(out->num_columns(), 23);
 }
 
 TEST_F(AggregateTest, GivesTheTypesOfPandas) {
@@ -201,6 +202,25 @@ TEST_F(AggregateTest, WrapsIntegerSumsAround) {
   const auto batch = Batch({{"v", int64(), "[9223372036854775807, 2]"}});
   ExpectArray(Both({.aggregates = {{"sum", "v", "s"}}}, batch)->column(0),
               Json(int64(), "[-9223372036854775807]"));
+}
+
+TEST_F(AggregateTest, MultipliesValues) {
+  const auto node = AggregateNode{.keys = {"k"}, .aggregates = {{"prod", "v", "p"}}};
+  const std::vector<
+      std::tuple<std::shared_ptr<arrow::DataType>, std::string, std::string>>
+      cases = {{int64(), "[3, null, -7, 4294967296, 4294967297, null]",
+                "[-21, 4294967296, 1]"},
+               {arrow::uint64(), "[3, null, 7, 4294967296, 4294967297, null]",
+                "[21, 4294967296, 1]"},
+               {arrow::float64(), "[1.5, NaN, -4, 1e200, 1e200, null]", "[-6, Inf, 1]"}};
+  for (const auto& [type, values, products] : cases) {
+    const auto out =
+        Both(node, Batch({{"k", int64(), "[1, 1, 1, 2, 2, 3]"}, {"v", type, values}}));
+    ExpectArray(out->column(1), Json(type, products));
+  }
+  const auto flags = Batch({{"k", int64(), "[1, 1, 2, 2]"},
+                            {"v", arrow::boolean(), "[true, false, true, null]"}});
+  ExpectArray(Both(node, flags)->column(1), Json(int64(), "[0, 1]"));
 }
 
 TEST_F(AggregateTest, KeepsTheVarianceOfLargeCloseNumbers) {

@@ -122,3 +122,10 @@ def test_quantiles_of_the_widest_range_warn_of_nothing(dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert xs.from_pandas(frame)["a"].quantile(0.5) == 0
+
+
+def test_quantiles_of_columns_with_labels_of_any_type():
+    df = pd.DataFrame({0: [1, 2, 4], 7: [0.5, None, 2.5]})
+    shards = xs.from_pandas(df, 2)
+    pd.testing.assert_frame_equal(shards.quantile([0.1, 0.5]), df.quantile([0.1, 0.5]))
+    pd.testing.assert_frame_equal(shards.describe(), df.describe())

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arrow/array/util.h>
+#include <arrow/util/key_value_metadata.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
@@ -44,6 +46,35 @@ TEST_F(PlanSchemaTest, AggregatesHaveTheTypesPandasGives) {
   EXPECT_EQ(schema->ToString(),
             "k: large_string\na: int64\nb: float\nc: double\nd: double\n"
             "e: large_string\ng: int64");
+}
+
+TEST_F(PlanSchemaTest, PicksNoExtremesOfPythonObjects) {
+  const auto notes = arrow::key_value_metadata({"xshards.opaque"}, {"pickle"});
+  const auto objects = arrow::field("o", arrow::large_binary())->WithMetadata(notes);
+  const auto shards = Shards(arrow::schema({objects}));
+  EXPECT_FAILS(TypeError, "The max of column 'o' needs values that have an order",
+               shards.GroupBy({}, {{"max", "o", "x"}}).schema());
+  ASSERT_OK_AND_ASSIGN(auto first, shards.GroupBy({}, {{"first", "o", "x"}}).schema());
+  EXPECT_TRUE(IsOpaque(*first->field(0)));
+  // Ordered categories are compared by their places, whatever they are.
+  ASSERT_OK_AND_ASSIGN(
+      auto category,
+      WithCategories(objects, arrow::MakeEmptyArray(arrow::large_binary()).ValueOrDie(),
+                     /*ordered=*/true));
+  ASSERT_OK_AND_ASSIGN(
+      auto largest,
+      Shards(arrow::schema({category})).GroupBy({}, {{"max", "o", "x"}}).schema());
+  EXPECT_TRUE(IsOrdered(*largest->field(0)));
+}
+
+TEST_F(PlanSchemaTest, MultipliesOnlyNumbers) {
+  const auto shards =
+      Shards(arrow::schema({arrow::field("t", arrow::duration(arrow::TimeUnit::SECOND)),
+                            arrow::field("d", arrow::decimal128(5, 2))}));
+  EXPECT_FAILS(TypeError, "The prod of column 't' needs numbers",
+               shards.GroupBy({}, {{"prod", "t", "x"}}).schema());
+  EXPECT_FAILS(TypeError, "cast it to float64 before",
+               shards.GroupBy({}, {{"prod", "d", "x"}}).schema());
 }
 
 TEST_F(PlanSchemaTest, RefusesWhatHasNoMeaning) {

@@ -63,6 +63,23 @@ TEST_F(ShardsSummaryTest, CountsDistinctValues) {
   EXPECT_EQ(none, (std::map<std::string, int64_t>{{"text", 0}}));
 }
 
+TEST_F(ShardsSummaryTest, ReducesAColumn) {
+  const auto text_of = [](const arrow::Result<std::shared_ptr<arrow::Scalar>>& found) {
+    return found.ok() ? (*found)->type->ToString() + " " + (*found)->ToString()
+                      : found.status().ToString();
+  };
+  EXPECT_EQ(text_of(Make().Sum("number")), "int64 9");
+  EXPECT_EQ(text_of(Make().Mean("number")), "double 3");
+  EXPECT_EQ(text_of(Make().Min("share")), "double 0.5");
+  EXPECT_EQ(text_of(Make().Max("text")), "large_string b");
+  EXPECT_EQ(text_of(Make().StdDev("share")), "double 1");
+  EXPECT_EQ(text_of(Make().Reduce("prod", "number")), "int64 16");
+  EXPECT_EQ(text_of(Make().Head(0).Sum("number")), "int64 0");
+  EXPECT_EQ(text_of(Make().Head(0).Max("number")), "int64 null");
+  EXPECT_FAILS(KeyError, "gone", Make().Sum("gone"));
+  EXPECT_FAILS(TypeError, "The mean of column 'text' needs numbers", Make().Mean("text"));
+}
+
 TEST_F(ShardsSummaryTest, CastsColumnsInTheirPlaces) {
   ASSERT_OK_AND_ASSIGN(const auto table, Make()
                                              .Cast({{"number", arrow::float32()},
