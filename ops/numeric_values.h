@@ -55,15 +55,21 @@ inline arrow::Result<std::shared_ptr<arrow::Array>> FromNumbers(
   return arrow::compute::Cast(*numbers, type, options, &exec);
 }
 
+/// Call visit(begin, end) for every run of rows that are not null.
+template <typename Visit>
+void ForEachValidRun(const arrow::Array& array, Visit&& visit) {
+  if (array.null_count() == array.length()) return;  // also where there is no bitmap
+  arrow::internal::VisitSetBitRunsVoid(
+      array.null_bitmap_data(), array.offset(), array.length(),
+      [&](int64_t begin, int64_t count) { visit(begin, begin + count); });
+}
+
 /// Call visit(row) for every row that is not null.
 template <typename Visit>
 void ForEachValid(const arrow::Array& array, Visit&& visit) {
-  if (array.null_count() == array.length()) return;  // also where there is no bitmap
-  arrow::internal::VisitSetBitRunsVoid(array.null_bitmap_data(), array.offset(),
-                                       array.length(), [&](int64_t begin, int64_t count) {
-                                         const int64_t end = begin + count;
-                                         for (int64_t i = begin; i < end; ++i) visit(i);
-                                       });
+  ForEachValidRun(array, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) visit(i);
+  });
 }
 
 }  // namespace xshards::ops

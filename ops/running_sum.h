@@ -91,7 +91,10 @@ class CompensatedSum {
     lost_ += value - (sum - sum_);
     sum_ = sum;
   }
-  void Merge(const CompensatedSum& other) { Add(other.value()); }
+  void Merge(const CompensatedSum& other) {
+    Add(other.sum_);
+    lost_ += other.lost_;
+  }
   double value() const {
     // What an infinite sum has lost is not a number.
     const double whole = sum_ + lost_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ops/accumulator.h"
+#include "ops/moments.h"
 #include "ops/numeric_values.h"
 #include "ops/vector_array.h"
 
@@ -11,57 +12,28 @@ namespace xshards::ops {
 
 namespace {
 
-/// The count, the mean and the sums of the 2nd, 3rd and 4th powers of distances from it:
-/// merged, also with a single value, without the cancellation that sums of plain powers
-/// suffer from.
-struct Moments {
-  double count = 0;
-  double mean = 0;
-  double m2 = 0;
-  double m3 = 0;
-  double m4 = 0;
-
-  void Merge(const Moments& other) {
-    if (other.count == 0) return;
-    const double total = count + other.count;
-    const double distance = other.mean - mean;
-    const double step = distance / total;
-    const double cross = distance * step * count * other.count;
-    m4 += other.m4 +
-          cross * step * step *
-              (count * count - count * other.count + other.count * other.count) +
-          6 * step * step * (count * count * other.m2 + other.count * other.count * m2) +
-          4 * step * (count * other.m3 - other.count * m3);
-    m3 += other.m3 + cross * step * (count - other.count) +
-          3 * step * (count * other.m2 - other.count * m2);
-    m2 += other.m2 + cross;
-    mean += step * other.count;
-    count = total;
-  }
-};
-
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // Of the whole (Spark's skewness and kurtosis). Values that are all equal have no shape.
-double Skewness(const Moments& m) {
+double Skewness(const ShapeMoments& m) {
   return m.m2 == 0 ? kMissing : std::sqrt(m.count) * m.m3 / std::pow(m.m2, 1.5);
 }
-double Kurtosis(const Moments& m) {
+double Kurtosis(const ShapeMoments& m) {
   return m.m2 == 0 ? kMissing : m.count * m.m4 / (m.m2 * m.m2) - 3;
 }
 
 // Of a sample (pandas' skew and kurt), without bias.
-double Skew(const Moments& m) {
+double Skew(const ShapeMoments& m) {
   if (m.count < 3) return kMissing;
   return Skewness(m) * std::sqrt(m.count * (m.count - 1)) / (m.count - 2);
 }
-double Kurt(const Moments& m) {
+double Kurt(const ShapeMoments& m) {
   if (m.count < 4) return kMissing;
   const double n = m.count;
   return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * Kurtosis(m) + 6);
 }
 
-using Measure = double (*)(const Moments&);
+using Measure = double (*)(const ShapeMoments&);
 
 /// How values spread around their mean: lopsided, or with long tails. Missing where there
 /// are too few.
@@ -76,9 +48,15 @@ class ShapeAccumulator final : public Accumulator {
                         const std::vector<uint32_t>& groups) override {
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<double>(values, options_.pool));
     const double* raw = numbers->raw_values();
-    ForEachValid(*numbers, [&](int64_t i) {
-      groups_[groups[static_cast<size_t>(i)]].Merge({.count = 1, .mean = raw[i]});
-    });
+    if (groups_.size() == 1) {
+      ForEachValidRun(*numbers, [&](int64_t begin, int64_t end) {
+        AddRun(raw + begin, end - begin, &groups_[0]);
+      });
+    } else {
+      ForEachValid(*numbers, [&](int64_t i) {
+        groups_[groups[static_cast<size_t>(i)]].Add(raw[i]);
+      });
+    }
     return arrow::Status::OK();
   }
 
@@ -100,11 +78,11 @@ class ShapeAccumulator final : public Accumulator {
   }
   arrow::Result<arrow::ArrayVector> States() override {
     arrow::ArrayVector states;
-    for (const auto part :
-         {&Moments::count, &Moments::mean, &Moments::m2, &Moments::m3, &Moments::m4}) {
+    for (const auto part : {&ShapeMoments::count, &ShapeMoments::mean, &ShapeMoments::m2,
+                            &ShapeMoments::m3, &ShapeMoments::m4}) {
       std::vector<double> column;
       column.reserve(groups_.size());
-      for (const Moments& group : groups_) column.push_back(group.*part);
+      for (const ShapeMoments& group : groups_) column.push_back(group.*part);
       states.push_back(ToArray(std::move(column)));
     }
     return states;
@@ -112,7 +90,7 @@ class ShapeAccumulator final : public Accumulator {
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
     std::vector<double> results;
     results.reserve(groups_.size());
-    for (const Moments& group : groups_) results.push_back(measure_(group));
+    for (const ShapeMoments& group : groups_) results.push_back(measure_(group));
     const auto is_missing = [&results = std::as_const(results)](size_t i) {
       return std::isnan(results[i]);
     };
@@ -122,13 +100,13 @@ class ShapeAccumulator final : public Accumulator {
                                 arrow::compute::CastOptions::Unsafe());
   }
   int64_t num_bytes() const override {
-    return static_cast<int64_t>(groups_.capacity() * sizeof(Moments));
+    return static_cast<int64_t>(groups_.capacity() * sizeof(ShapeMoments));
   }
 
  private:
   const AccumulatorOptions options_;
   const Measure measure_;
-  std::vector<Moments> groups_;
+  std::vector<ShapeMoments> groups_;
 };
 
 }  // namespace

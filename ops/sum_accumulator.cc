@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -25,8 +26,12 @@ class SumAccumulator final : public Accumulator {
     using Number = typename Sum::Number;
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<Number>(values, options_.pool));
     const Number* raw = numbers->raw_values();
-    ForEachValid(*numbers,
-                 [&](int64_t i) { sums_[groups[static_cast<size_t>(i)]].Add(raw[i]); });
+    if (sums_.size() == 1) {
+      AddToOneGroup(*numbers, raw);
+    } else {
+      ForEachValid(*numbers,
+                   [&](int64_t i) { sums_[groups[static_cast<size_t>(i)]].Add(raw[i]); });
+    }
     return arrow::Status::OK();
   }
 
@@ -63,6 +68,21 @@ class SumAccumulator final : public Accumulator {
   using EachPart = std::make_index_sequence<std::tuple_size_v<Parts>>;
   template <size_t Part>
   using PartType = std::tuple_element_t<Part, Parts>;
+
+  /// With several sums side by side: each addition to one of them waits for the last.
+  void AddToOneGroup(const arrow::Array& numbers, const typename Sum::Number* raw) {
+    constexpr int64_t kSideBySide = 8;
+    std::array<Sum, kSideBySide> sums{};
+    ForEachValidRun(numbers, [&](int64_t begin, int64_t end) {
+      int64_t i = begin;
+      for (; end - i >= kSideBySide; i += kSideBySide) {
+        for (size_t k = 0; k < sums.size(); ++k)
+          sums[k].Add(raw[i + static_cast<int64_t>(k)]);
+      }
+      for (; i < end; ++i) sums[0].Add(raw[i]);
+    });
+    for (const Sum& sum : sums) sums_[0].Merge(sum);
+  }
 
   template <size_t... Part>
   static std::vector<std::shared_ptr<arrow::DataType>> PartTypes(

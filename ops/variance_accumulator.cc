@@ -3,37 +3,13 @@
 #include <utility>
 
 #include "ops/accumulator.h"
+#include "ops/moments.h"
 #include "ops/numeric_values.h"
 #include "ops/vector_array.h"
 
 namespace xshards::ops {
 
 namespace {
-
-/// The count, the mean and the sum of squared distances from it: updated and merged
-/// without the cancellation that sums of squares suffer from.
-struct Moments {
-  int64_t count = 0;
-  double mean = 0;
-  double m2 = 0;
-
-  void Add(double value) {
-    ++count;
-    const double distance = value - mean;
-    mean += distance / static_cast<double>(count);
-    m2 += distance * (value - mean);
-  }
-
-  void Merge(const Moments& other) {
-    if (other.count == 0) return;
-    const auto total = static_cast<double>(count + other.count);
-    const double distance = other.mean - mean;
-    const double share = static_cast<double>(other.count) / total;
-    m2 += other.m2 + distance * distance * static_cast<double>(count) * share;
-    mean += distance * share;
-    count += other.count;
-  }
-};
 
 /// variance and stddev, of a sample or (_pop) of the whole: missing where there are too
 /// few values.
@@ -50,8 +26,15 @@ class VarianceAccumulator final : public Accumulator {
                         const std::vector<uint32_t>& groups) override {
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<double>(values, options_.pool));
     const double* raw = numbers->raw_values();
-    ForEachValid(*numbers,
-                 [&](int64_t i) { groups_[groups[static_cast<size_t>(i)]].Add(raw[i]); });
+    if (groups_.size() == 1) {
+      ForEachValidRun(*numbers, [&](int64_t begin, int64_t end) {
+        AddRun(raw + begin, end - begin, &groups_[0]);
+      });
+    } else {
+      ForEachValid(*numbers, [&](int64_t i) {
+        groups_[groups[static_cast<size_t>(i)]].Add(raw[i]);
+      });
+    }
     return arrow::Status::OK();
   }
 
@@ -74,7 +57,7 @@ class VarianceAccumulator final : public Accumulator {
     std::vector<int64_t> counts;
     std::vector<double> means;
     std::vector<double> m2s;
-    for (const Moments& group : groups_) {
+    for (const SpreadMoments& group : groups_) {
       counts.push_back(group.count);
       means.push_back(group.mean);
       m2s.push_back(group.m2);
@@ -84,7 +67,7 @@ class VarianceAccumulator final : public Accumulator {
   }
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
     std::vector<double> results;
-    for (const Moments& group : groups_) {
+    for (const SpreadMoments& group : groups_) {
       const double variance = group.m2 / static_cast<double>(group.count - freedom_lost_);
       results.push_back(is_root_ ? std::sqrt(variance) : variance);
     }
@@ -96,14 +79,14 @@ class VarianceAccumulator final : public Accumulator {
     return FromNumbers(std::move(result), options_.output_type, options_.pool);
   }
   int64_t num_bytes() const override {
-    return static_cast<int64_t>(groups_.capacity() * sizeof(Moments));
+    return static_cast<int64_t>(groups_.capacity() * sizeof(SpreadMoments));
   }
 
  private:
   const AccumulatorOptions options_;
   const bool is_root_;
   const int64_t freedom_lost_;
-  std::vector<Moments> groups_;
+  std::vector<SpreadMoments> groups_;
 };
 
 }  // namespace

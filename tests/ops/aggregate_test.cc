@@ -99,6 +99,51 @@ TEST_F(AggregateTest, GivesOneRowWithoutKeysEvenOfNothing) {
               Batch({{"s", int64(), "[0]"}, {"m", arrow::float64(), "[null]"}}));
 }
 
+TEST_F(AggregateTest, AddsUpOneGroupAsItDoesSeveral) {
+  std::mt19937 random(11);
+  std::vector<int64_t> keys;
+  std::vector<int64_t> integers;
+  std::vector<double> floats;
+  std::vector<bool> there;
+  for (int i = 0; i < 5000; ++i) {
+    keys.push_back(0);
+    integers.push_back(2 * static_cast<int64_t>(random() % 1000) - 999);  // never 0
+    floats.push_back(std::ldexp(static_cast<double>(random() % 1000), i % 3 * 20) - 7);
+    there.push_back(i > 3000 || random() % 3 != 0);  // short runs, then a long one
+  }
+  const auto one = Batch({{"k", Column(keys)},
+                          {"i", Column(integers, there)},
+                          {"f", Column(floats, there)}});
+  keys.back() = 1;
+  there.back() = false;
+  const auto several = Batch({{"k", Column(keys)},
+                              {"i", Column(integers, there)},
+                              {"f", Column(floats, there)}});
+  // The last value is in a group of its own there, and missing.
+  const auto rows = one->Slice(0, one->num_rows() - 1);
+  AggregateNode node{.aggregates = {{"prod", "i", "prodi"}}};
+  for (const char* function : {"sum", "mean", "stddev", "var_pop", "skew", "kurt"}) {
+    for (const char* column : {"i", "f"}) {
+      node.aggregates.push_back({function, column, std::string(function) + column});
+    }
+  }
+  const auto found = Get(RunToBatch(node, {Cut(rows, 4)}));
+  node.keys = {"k"};
+  const auto expected = Get(RunToBatch(node, {Cut(several, 4)}));
+  ASSERT_EQ(expected->num_rows(), 2);
+  for (const auto& aggregate : node.aggregates) {
+    const auto number = [&](const auto& batch) {
+      const auto scalar = Get(batch->GetColumnByName(aggregate.output)->GetScalar(0));
+      return Get(scalar->CastTo(arrow::float64()));
+    };
+    const auto value = [&](const auto& batch) {
+      return static_cast<const arrow::DoubleScalar&>(*number(batch)).value;
+    };
+    EXPECT_NEAR(value(found), value(expected), 1e-10 * std::abs(value(expected)))
+        << aggregate.output;
+  }
+}
+
 TEST_F(AggregateTest, GivesNoGroupsOfNoRows) {
   const auto batch = Batch({{"k", int64(), "[]"}, {"v", arrow::float32(), "[]"}});
   const auto out = Both({.keys = {"k"}, .aggregates = All("v")}, batch);
