@@ -23,7 +23,7 @@ constexpr int64_t kMinBlockBytes = WarmBlocks::kMinBlockBytes;
 #endif
 
 // Pages of freed blocks are kept for the next ones, up to this part of the limit.
-constexpr int64_t kMostIdlePart = 8;
+constexpr int64_t kMostIdlePart = 4;
 
 }  // namespace
 

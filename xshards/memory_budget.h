@@ -62,7 +62,7 @@ class XSHARDS_EXPORT MemoryBudget {
   arrow::Status MakeRoom(int64_t wanted = 0);
 
   /// A pool whose allocations are counted here. Lives as long as the budget.
-  /// It keeps the pages of large blocks that were freed, an eighth of the limit at most
+  /// It keeps the pages of large blocks that were freed, a quarter of the limit at most
   /// and no more than fit under the high mark. They do not count as used.
   arrow::MemoryPool* pool();
 

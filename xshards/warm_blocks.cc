@@ -67,6 +67,8 @@ void WarmBlocks::Free(uint8_t* block, int64_t num_bytes, int64_t max_idle) {
   std::lock_guard lock(mutex_);
   AreaOf(block)->second.used_bytes -= num_bytes;
   const auto extent = Return(block, num_bytes);
+  if (idle_bytes() <= max_idle) return;
+  ReleaseHugePages(extent);
   if (idle_bytes() > max_idle) Release(extent);
 }
 
@@ -153,6 +155,19 @@ WarmBlocks::Extents::iterator WarmBlocks::Return(uint8_t* start, int64_t num_byt
   }
   Insert(start, extent);
   return free_.find(start);
+}
+
+void WarmBlocks::ReleaseHugePages(Extents::iterator extent) {
+  const auto [start, found] = *extent;
+  const auto first = reinterpret_cast<int64_t>(start);
+  const int64_t begin = RoundUp(first, kHugePage) - first;
+  const int64_t end = (first + found.num_bytes) / kHugePage * kHugePage - first;
+  if (found.warm_bytes == 0 || begin >= end) return;
+  static_cast<void>(
+      madvise(start + begin, static_cast<size_t>(end - begin), MADV_DONTNEED));
+  const int64_t warm_bytes = std::min(found.warm_bytes, found.num_bytes - (end - begin));
+  idle_bytes_ -= found.warm_bytes - warm_bytes;
+  extent->second.warm_bytes = warm_bytes;
 }
 
 WarmBlocks::Extents::iterator WarmBlocks::Release(Extents::iterator extent) {

@@ -31,7 +31,8 @@ class XSHARDS_EXPORT WarmBlocks {
   /// Change a block's size where it lies; false if what is behind it is in use.
   bool Resize(uint8_t* block, int64_t old_bytes, int64_t new_bytes);
   /// Take a block back, and give free pages to the system while more than `max_idle`
-  /// bytes of them are kept.
+  /// bytes of them are kept: whole huge pages if that will do, as what is left of others
+  /// would be small ones from then on.
   void Free(uint8_t* block, int64_t num_bytes, int64_t max_idle);
 
   /// The bytes of free blocks that still have their pages.
@@ -61,6 +62,7 @@ class XSHARDS_EXPORT WarmBlocks {
   void Erase(Extents::iterator extent);
   /// Add to the free extents what a block gives back; returns the extent it is in now.
   Extents::iterator Return(uint8_t* start, int64_t num_bytes);
+  void ReleaseHugePages(Extents::iterator extent);
   /// Give an extent's pages back, and its area if nothing else is in it.
   Extents::iterator Release(Extents::iterator extent);
 

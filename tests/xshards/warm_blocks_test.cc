@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
+#include "xshards/huge_pages.h"
 #include "xshards/memory_budget.h"
 
 namespace xshards {
@@ -54,6 +55,26 @@ TEST(WarmBlocks, KeepsNoMoreThanItIsAllowedTo) {
     blocks.Free(block, kWarmMegabyte, 10 * kWarmMegabyte);
     EXPECT_LE(blocks.idle_bytes(), 10 * kWarmMegabyte);
   }
+}
+
+TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
+  WarmBlocks blocks;
+  uint8_t* const first = blocks.Allocate(3 * kWarmMegabyte);
+  uint8_t* const behind = blocks.Allocate(kWarmMegabyte);
+  ASSERT_EQ(reinterpret_cast<uintptr_t>(first) % kHugePage, 0U);
+  std::memset(first, 1, 3 * kWarmMegabyte);
+  blocks.Free(first, 3 * kWarmMegabyte, 2 * kWarmMegabyte);
+  EXPECT_EQ(blocks.idle_bytes(), kWarmMegabyte);
+  ASSERT_EQ(blocks.Allocate(3 * kWarmMegabyte), first);
+  EXPECT_EQ(first[2 * kWarmMegabyte - 1], 0);
+  EXPECT_EQ(first[2 * kWarmMegabyte], 1);
+  // Where nothing may be kept, all goes.
+  blocks.Free(first, 3 * kWarmMegabyte, 0);
+  EXPECT_EQ(blocks.idle_bytes(), 0);
+  ASSERT_EQ(blocks.Allocate(3 * kWarmMegabyte), first);
+  EXPECT_EQ(first[2 * kWarmMegabyte], 0);
+  blocks.Free(first, 3 * kWarmMegabyte, kMany);
+  blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
 TEST(WarmBlocks, ReleasesWhatIsIdleAndNothingElse) {
