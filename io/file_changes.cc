@@ -110,9 +110,9 @@ arrow::Status TakeFingerprint(arrow::io::RandomAccessFile& open, InputFile* file
 }
 
 // Whether a file begins with all that it had when its fingerprint was taken.
-arrow::Result<bool> HasFingerprint(const Split& split, arrow::io::RandomAccessFile& file,
-                                   int64_t num_bytes) {
-  if (split.file_fingerprint == 0 || num_bytes < split.file_bytes) return false;
+arrow::Result<bool> HasFingerprint(const Split& split,
+                                   arrow::io::RandomAccessFile& file) {
+  if (split.file_fingerprint == 0) return false;
   ARROW_ASSIGN_OR_RAISE(const auto found, Fingerprint(file, split.file_bytes));
   return found == split.file_fingerprint;
 }
@@ -140,8 +140,10 @@ arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& fi
   ARROW_ASSIGN_OR_RAISE(const FileState now, StateOf(file));
   const bool is_same_size = split.file_bytes == now.num_bytes;
   if (is_same_size && IsSameTime(split.file_modified, now)) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const bool has_grown, HasFingerprint(split, file, now.num_bytes));
-  if (has_grown) return arrow::Status::OK();
+  if (now.num_bytes > split.file_bytes) {
+    ARROW_ASSIGN_OR_RAISE(const bool has_grown, HasFingerprint(split, file));
+    if (has_grown) return arrow::Status::OK();
+  }
   constexpr char kExpected[] =
       "Expected the file as it was when its reading was planned, or with more behind it, "
       "but it was changed since; to read it as it is now, call the reader again "

@@ -22,9 +22,8 @@ void NoteFileState(const InputFile& file, Split* split);
 
 /// IOError where the bytes that a split's file, opened, had when they were noted are
 /// there no longer: records are not where they were. What was appended since is no
-/// matter, nor is another time with the same bytes, of which only some are compared (the
-/// beginning, the end, and a few between); nothing is read where size and time are those
-/// noted. The time is not known of all remote files.
+/// matter, if the beginning, the end, and a few pieces between are as they were. A file
+/// of the same size must have the same time, which is not known of all remote files.
 arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file);
 
 }  // namespace xshards::io

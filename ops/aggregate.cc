@@ -17,6 +17,7 @@
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
 #include "xshards/pandas_dtype.h"
+#include "xshards/plan_schema.h"
 
 namespace xshards::ops {
 
@@ -144,7 +145,7 @@ class AggregateStream final : public UnaryStream {
     }
     ARROW_ASSIGN_OR_RAISE(auto field, AggregateField(aggregate, input));
     ARROW_RETURN_NOT_OK(SetOutput(std::move(field), column));
-    if (aggregate.column == "*") return column;
+    if (CountsRows(aggregate)) return column;
     ARROW_ASSIGN_OR_RAISE(auto found, FindColumns(input, {aggregate.column}));
     column.value = found[0];
     options.input_type = DecodedType(input.field(column.value)->type());

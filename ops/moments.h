@@ -6,6 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <vector>
+
+#include <arrow/array.h>
+
+#include "ops/numeric_values.h"
 
 namespace xshards::ops {
 
@@ -91,6 +96,10 @@ struct ShapeMoments {
 
   void Merge(const ShapeMoments& other) {
     if (other.count == 0) return;
+    if (count == 0) {
+      *this = other;  // its mean as it is, not divided and multiplied
+      return;
+    }
     const double total = count + other.count;
     const double distance = other.mean - mean;
     const double step = distance / total;
@@ -120,6 +129,22 @@ void AddRun(const double* values, int64_t count, Moments* moments) {
     count -= in_block;
   }
   for (int64_t i = 0; i < count; ++i) moments->Add(values[i]);
+}
+
+/// Add numbers that are there to the state of their group.
+template <typename Moments>
+void AddToGroups(const arrow::DoubleArray& numbers, const std::vector<uint32_t>& groups,
+                 std::vector<Moments>* moments) {
+  const double* raw = numbers.raw_values();
+  if (moments->size() == 1) {
+    ForEachValidRun(numbers, [&](int64_t begin, int64_t end) {
+      AddRun(raw + begin, end - begin, &moments->front());
+    });
+  } else {
+    ForEachValid(numbers, [&](int64_t i) {
+      (*moments)[groups[static_cast<size_t>(i)]].Add(raw[i]);
+    });
+  }
 }
 
 }  // namespace xshards::ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "ops/accumulator.h"
@@ -26,7 +27,9 @@ class SumAccumulator final : public Accumulator {
     using Number = typename Sum::Number;
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<Number>(values, options_.pool));
     const Number* raw = numbers->raw_values();
-    if (sums_.size() == 1) {
+    // A product of floats may leave their range, as it would not in another order.
+    constexpr bool kHasOrder = std::is_same_v<Sum, Product<double>>;
+    if (sums_.size() == 1 && !kHasOrder) {
       AddToOneGroup(*numbers, raw);
     } else {
       ForEachValid(*numbers,

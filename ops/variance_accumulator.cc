@@ -25,16 +25,7 @@ class VarianceAccumulator final : public Accumulator {
   arrow::Status Consume(const std::shared_ptr<arrow::Array>& values,
                         const std::vector<uint32_t>& groups) override {
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<double>(values, options_.pool));
-    const double* raw = numbers->raw_values();
-    if (groups_.size() == 1) {
-      ForEachValidRun(*numbers, [&](int64_t begin, int64_t end) {
-        AddRun(raw + begin, end - begin, &groups_[0]);
-      });
-    } else {
-      ForEachValid(*numbers, [&](int64_t i) {
-        groups_[groups[static_cast<size_t>(i)]].Add(raw[i]);
-      });
-    }
+    AddToGroups(*numbers, groups, &groups_);
     return arrow::Status::OK();
   }
 

@@ -230,14 +230,17 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
   return expanded;
 }
 
+bool CountsRows(const Aggregate& aggregate) {
+  const std::string& function = aggregate.function;
+  return aggregate.column == "*" &&
+         (function == "count" || function.ends_with("_position"));
+}
+
 arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& aggregate,
                                                             const arrow::Schema& input) {
   ARROW_RETURN_NOT_OK(CheckAggregate(aggregate));
   const std::string& function = aggregate.function;
-  const bool of_rows = function == "count" || function.ends_with("_position");
-  if (of_rows && aggregate.column == "*") {
-    return arrow::field(aggregate.output, arrow::int64());
-  }
+  if (CountsRows(aggregate)) return arrow::field(aggregate.output, arrow::int64());
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(aggregate.column, input));
   const auto type = ValueType(field->type());
   const auto family = FamilyOf(*field);

@@ -103,9 +103,8 @@ uint8_t* WarmBlocks::TakeFree(int64_t num_bytes) {
   const Extent found = place->second;
   Erase(place);
   const int64_t left = found.num_bytes - num_bytes;
-  if (left > 0) {
-    Insert(block + num_bytes, {left, std::max<int64_t>(0, found.warm_bytes - num_bytes)});
-  }
+  // How the pages lie in an extent is not known: they are taken to be at its end.
+  if (left > 0) Insert(block + num_bytes, {left, std::min(left, found.warm_bytes)});
   return block;
 }
 

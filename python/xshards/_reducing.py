@@ -8,6 +8,7 @@ calling its function on a few rows of the same dtype.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from decimal import Decimal
@@ -40,6 +41,9 @@ __all__ = [
 #: The rows of a sample: enough for every function to have a result.
 _SAMPLE_ROWS = 4
 _ALL_ROWS = ("count", "*")
+#: What is computed of the truth of values.
+_LEAST_TRUTH, _MOST_TRUTH = "least truth", "most truth"
+_OF_TRUTH = {_LEAST_TRUTH: "min", _MOST_TRUTH: "max"}
 
 #: What the engine found, by its function and the column's name; None for nothing. A NaN
 #: is a result, as of infinite values.
@@ -83,6 +87,9 @@ class Reduction:
     def check(self) -> None:
         """Refuse what pandas refuses for such a column, and what cannot be computed."""
         what = f"the {self.function} of column {self.column.label!r}"
+        if self.column.name == _ALL_ROWS[1]:
+            msg = f"{what}: that name stands for all rows; rename the column first"
+            raise XShardsNotImplementedError(msg)
         try:
             self.of(pd.Series(dtype=self.column.dtype))
         except TypeError as error:
@@ -111,7 +118,7 @@ class Reduction:
         if self._needs_count:
             yield "count", name
         if self.asks_for_truth:
-            yield from (("min", _truth_name(name)), ("max", _truth_name(name)))
+            yield from ((_LEAST_TRUTH, name), (_MOST_TRUTH, name))
         elif self._selects:
             yield from (("min", name), ("max", name))
         else:
@@ -137,8 +144,11 @@ class Reduction:
 
     def _truths(self, values: Values, num_rows: int) -> pd.Series[Any]:
         """Give a value of each kind there is: true, false, and missing if it counts."""
-        column, truth = self.column, _truth_name(self.column.name)
-        most, least = values["max", truth], values["min", truth]
+        column = self.column
+        most, least = (
+            values[_MOST_TRUTH, column.name],
+            values[_LEAST_TRUTH, column.name],
+        )
         cells, dtype = [], column.dtype
         for cell, is_there in zip(
             _true_and_false(column.type) or (),
@@ -218,13 +228,19 @@ def find(shards: Any, wanted: Sequence[Reduction]) -> list[Found]:
     """Compute reductions, all but medians of numbers in one pass."""
     for one in wanted:
         one.check()
-    truths = {one.column.name: one.column for one in wanted if one.asks_for_truth}
-    for name, column in truths.items():
-        shards = shards.with_column(_truth_name(name), _truth(column))
+    asked = {one.column.name: one.column for one in wanted if one.asks_for_truth}
+    truths = dict(zip(asked, _free_names(shards.schema.names), strict=False))
+    for name, column in asked.items():
+        shards = shards.with_column(truths[name], _truth(column))
     steps = list(
         dict.fromkeys([_ALL_ROWS, *(s for one in wanted for s in one.steps())])
     )
-    named = [(step, column, str(n)) for n, (step, column) in enumerate(steps)]
+    named = [
+        (_OF_TRUTH[step], truths[name], str(n))
+        if step in _OF_TRUTH
+        else (step, name, str(n))
+        for n, (step, name) in enumerate(steps)
+    ]
     grouped = shards._derive(shards._core.group_by([], named))
     table = grouped._run(grouped._core.to_table)
     frame = table_to_frame(table, FrameInfo.load(table.schema))
@@ -302,8 +318,11 @@ def _missing(dtype: Any) -> pd.Series[Any]:
     return pd.Series(dtype=dtype).reindex(range(_SAMPLE_ROWS))
 
 
-def _truth_name(name: str) -> str:
-    return f"__truth__{name}"
+def _free_names(taken: Iterable[str]) -> Iterable[str]:
+    """Give names that no column has."""
+    known = set(taken)
+    names = (f"truth {n}" for n in itertools.count())
+    return (name for name in names if name not in known)
 
 
 def _true_and_false(column: pa.DataType) -> tuple[Any, Any] | None:

@@ -296,12 +296,17 @@ class Reductions(FrameMethods):
         self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool = False
     ) -> Any:
         """Reduce columns, each by functions of its own."""
+        if not chosen or not all(functions for _, functions in chosen):
+            msg = "agg takes at least one function, of at least one column"
+            raise XShardsValueError(msg)
         wanted = [
             [Reduction(column, _known(function), {}) for function in _listed(functions)]
             for column, functions in chosen
         ]
         every = iter(find(self, [one for group in wanted for one in group]))
-        labels = pd.Index([column.label for column, _ in chosen])
+        labels = self.dtypes.index
+        if by_column:
+            labels = pd.Index([one.label for one, _ in chosen], tupleize_cols=False)
         results = []
         for group in wanted:
             found = [next(every) for _ in group]

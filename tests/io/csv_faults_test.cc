@@ -88,8 +88,6 @@ TEST_F(CsvFaults, NamesAFileThatChangedSinceItWasPlanned) {
   const timespec times[] = {{.tv_sec = 1000, .tv_nsec = 1},
                             {.tv_sec = 1000, .tv_nsec = 1}};
   ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
-  EXPECT_OK(shards.ToTable());
-  Write("a.csv", "a\n1\n3\n");
   EXPECT_FAILS(IOError, "a.csv': Expected the file as it was", shards.ToTable().status());
   Write("a.csv", "a\n1\n");
   EXPECT_FAILS(IOError, "It had 6 bytes, and now has 4", shards.ToTable().status());

@@ -114,26 +114,24 @@ TEST_F(AggregateTest, AddsUpOneGroupAsItDoesSeveral) {
   const auto one = Batch({{"k", Column(keys)},
                           {"i", Column(integers, there)},
                           {"f", Column(floats, there)}});
-  keys.back() = 1;
-  there.back() = false;
+  keys[0] = 1;  // a group of its own, from the first batch on
   const auto several = Batch({{"k", Column(keys)},
                               {"i", Column(integers, there)},
                               {"f", Column(floats, there)}});
-  // The last value is in a group of its own there, and missing.
-  const auto rows = one->Slice(0, one->num_rows() - 1);
   AggregateNode node{.aggregates = {{"prod", "i", "prodi"}}};
   for (const char* function : {"sum", "mean", "stddev", "var_pop", "skew", "kurt"}) {
     for (const char* column : {"i", "f"}) {
       node.aggregates.push_back({function, column, std::string(function) + column});
     }
   }
-  const auto found = Get(RunToBatch(node, {Cut(rows, 4)}));
+  const auto found = Get(RunToBatch(node, {Cut(one->Slice(1), 1250)}));
   node.keys = {"k"};
-  const auto expected = Get(RunToBatch(node, {Cut(several, 4)}));
+  const auto expected = Get(RunToBatch(node, {Cut(several, 1250)}));
   ASSERT_EQ(expected->num_rows(), 2);
   for (const auto& aggregate : node.aggregates) {
     const auto number = [&](const auto& batch) {
-      const auto scalar = Get(batch->GetColumnByName(aggregate.output)->GetScalar(0));
+      const auto scalar =
+          Get(batch->GetColumnByName(aggregate.output)->GetScalar(batch->num_rows() - 1));
       return Get(scalar->CastTo(arrow::float64()));
     };
     const auto value = [&](const auto& batch) {

@@ -448,3 +448,50 @@ def test_every_kind_gives_what_pandas_does_or_is_refused(kind):
                 assert pd.isna(actual)
             else:
                 assert_same_scalar(actual, expected)
+
+
+def test_names_that_stand_for_something_else():
+    df = pd.DataFrame({"x": [1, 0], "truth 0": [5, 7], "truth 1": [0, 0]})
+    shards = xs.from_pandas(df, 2)
+    pd.testing.assert_series_equal(shards.all(), df.all())
+    pd.testing.assert_series_equal(shards.any(), df.any())
+    wanted = {"x": "all", "truth 0": "max"}
+    assert shards.agg(wanted).to_dict() == df.agg(wanted).to_dict()
+    stars = pd.DataFrame({"*": [1.0, None, 2.0], "b": [1, 1, 2]})
+    shards = xs.from_pandas(stars, 2)
+    for reduce in (shards.sum, shards["*"].max):
+        with pytest.raises(NotImplementedError, match=r"'\*'.* rename the column"):
+            reduce()
+    assert shards["b"].sum() == 4
+    grouped = shards.group_by("b", {"*": "sum"}).to_pandas()
+    assert grouped.sort_values("b").iloc[:, 1].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_products_and_shapes_of_many_values(n):
+    large = np.tile([1e60] * 4 + [1e-60] * 4, 9)
+    equal = np.full(72, 0.1)
+    equal[11] = np.nan
+    df = pd.DataFrame({"large": large, "equal": equal})
+    shards = xs.from_pandas(df, n)
+    assert shards["large"].prod() == pytest.approx(df["large"].prod())
+    for function in ("skew", "kurt", "std", "mean"):
+        found = getattr(shards["equal"], function)()
+        expected = getattr(df["equal"], function)()
+        assert found == pytest.approx(expected, nan_ok=True, abs=1e-12), function
+
+
+def test_agg_keeps_what_the_labels_are():
+    df = pd.DataFrame([[1, 2.5]], columns=pd.Index(["a", "b"], name="cc"))
+    shards = xs.from_pandas(df)
+    pd.testing.assert_frame_equal(shards.agg(["sum", "max"]), df.agg(["sum", "max"]))
+    df.columns = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["k", "l"])
+    shards = xs.from_pandas(df)
+    pd.testing.assert_frame_equal(shards.agg(["sum", "max"]), df.agg(["sum", "max"]))
+
+
+def test_agg_of_nothing():
+    shards = xs.from_pandas(pd.DataFrame({"a": [1]}))
+    for wanted in ([], {}, {"a": []}):
+        with pytest.raises(ValueError, match="at least one function"):
+            shards.agg(wanted)

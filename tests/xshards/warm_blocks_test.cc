@@ -77,6 +77,22 @@ TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
   blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
+TEST(WarmBlocks, CountsPagesThatAreLeftBehindABlock) {
+  WarmBlocks blocks;
+  uint8_t* const first = blocks.Allocate(9 * kWarmMegabyte);
+  uint8_t* const behind = blocks.Allocate(kWarmMegabyte);
+  std::memset(first, 1, 9 * kWarmMegabyte);
+  blocks.Free(first, 9 * kWarmMegabyte, 3 * kWarmMegabyte / 2);
+  ASSERT_EQ(blocks.Allocate(7 * kWarmMegabyte), first);
+  EXPECT_EQ(blocks.idle_bytes(), kWarmMegabyte);  // the last of the nine
+  EXPECT_EQ(blocks.ReleaseIdle(), kWarmMegabyte);
+  blocks.Free(first, 7 * kWarmMegabyte, kMany);
+  ASSERT_EQ(blocks.Allocate(9 * kWarmMegabyte), first);
+  EXPECT_EQ(first[9 * kWarmMegabyte - 1], 0);
+  blocks.Free(first, 9 * kWarmMegabyte, kMany);
+  blocks.Free(behind, kWarmMegabyte, kMany);
+}
+
 TEST(WarmBlocks, ReleasesWhatIsIdleAndNothingElse) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
