@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <sys/mman.h>
+#include <utility>
 
 #include "xshards/huge_pages.h"
 
@@ -16,6 +17,14 @@ constexpr int64_t kAreaBytes = 64LL << 20;
 
 int64_t RoundUp(int64_t num_bytes, int64_t unit) {
   return (num_bytes + unit - 1) / unit * unit;
+}
+
+/// Where the whole huge pages among some bytes begin and end, counted from the first.
+std::pair<int64_t, int64_t> HugePagesAmong(const uint8_t* start, int64_t num_bytes) {
+  const auto first = reinterpret_cast<int64_t>(start);
+  const int64_t begin = RoundUp(first, kHugePage) - first;
+  const int64_t end = (first + num_bytes) / kHugePage * kHugePage - first;
+  return {begin, std::max(begin, end)};
 }
 
 }  // namespace
@@ -56,7 +65,9 @@ bool WarmBlocks::Resize(uint8_t* block, int64_t old_bytes, int64_t new_bytes) {
     Erase(next);
     const int64_t left = found.num_bytes - more;
     // How the pages lie in an extent is not known: they are taken to be at its end.
-    if (left > 0) Insert(end + more, {left, std::min(left, found.warm_bytes)});
+    if (left > 0) {
+      Insert(end + more, {left, std::min(left, found.warm_bytes), found.freed_at});
+    }
   }
   area.used_bytes += more;
   return true;
@@ -66,10 +77,13 @@ void WarmBlocks::Free(uint8_t* block, int64_t num_bytes, int64_t max_idle) {
   num_bytes = RoundUp(num_bytes, kPageBytes);
   std::lock_guard lock(mutex_);
   AreaOf(block)->second.used_bytes -= num_bytes;
-  const auto extent = Return(block, num_bytes);
-  if (idle_bytes() <= max_idle) return;
-  ReleaseHugePages(extent);
-  if (idle_bytes() > max_idle) Release(extent);
+  Return(block, num_bytes);
+  while (idle_bytes() > max_idle && !huge_by_age_.empty()) {
+    ReleaseHugePages(free_.find(huge_by_age_.begin()->second));
+  }
+  while (idle_bytes() > max_idle && !rest_by_age_.empty()) {
+    Release(free_.find(rest_by_age_.begin()->second));
+  }
 }
 
 int64_t WarmBlocks::ReleaseIdle() {
@@ -104,7 +118,9 @@ uint8_t* WarmBlocks::TakeFree(int64_t num_bytes) {
   Erase(place);
   const int64_t left = found.num_bytes - num_bytes;
   // How the pages lie in an extent is not known: they are taken to be at its end.
-  if (left > 0) Insert(block + num_bytes, {left, std::min(left, found.warm_bytes)});
+  if (left > 0) {
+    Insert(block + num_bytes, {left, std::min(left, found.warm_bytes), found.freed_at});
+  }
   return block;
 }
 
@@ -120,20 +136,29 @@ uint8_t* WarmBlocks::TakeFresh(int64_t num_bytes) {
   return block;
 }
 
+WarmBlocks::ByAge& WarmBlocks::AgesOf(uint8_t* start, const Extent& extent) {
+  const auto [begin, end] = HugePagesAmong(start, extent.num_bytes);
+  const int64_t others = extent.num_bytes - (end - begin);
+  return extent.warm_bytes > others ? huge_by_age_ : rest_by_age_;
+}
+
 void WarmBlocks::Insert(uint8_t* start, Extent extent) {
   free_.insert({start, extent});
   free_by_size_.insert({extent.num_bytes, start});
+  if (extent.warm_bytes > 0) AgesOf(start, extent).insert({extent.freed_at, start});
   idle_bytes_ += extent.warm_bytes;
 }
 
-void WarmBlocks::Erase(Extents::iterator extent) {
-  free_by_size_.erase({extent->second.num_bytes, extent->first});
-  idle_bytes_ -= extent->second.warm_bytes;
-  free_.erase(extent);
+void WarmBlocks::Erase(Extents::iterator place) {
+  const auto [start, extent] = *place;
+  free_by_size_.erase({extent.num_bytes, start});
+  if (extent.warm_bytes > 0) AgesOf(start, extent).erase({extent.freed_at, start});
+  idle_bytes_ -= extent.warm_bytes;
+  free_.erase(place);
 }
 
-WarmBlocks::Extents::iterator WarmBlocks::Return(uint8_t* start, int64_t num_bytes) {
-  Extent extent{.num_bytes = num_bytes, .warm_bytes = num_bytes};
+void WarmBlocks::Return(uint8_t* start, int64_t num_bytes) {
+  Extent extent{.num_bytes = num_bytes, .warm_bytes = num_bytes, .freed_at = ++clock_};
   const auto area = AreaOf(start);
   const auto next = free_.find(start + num_bytes);
   if (next != free_.end() && next->first < area->second.top) {
@@ -153,40 +178,38 @@ WarmBlocks::Extents::iterator WarmBlocks::Return(uint8_t* start, int64_t num_byt
     }
   }
   Insert(start, extent);
-  return free_.find(start);
 }
 
-void WarmBlocks::ReleaseHugePages(Extents::iterator extent) {
-  const auto [start, found] = *extent;
-  const auto first = reinterpret_cast<int64_t>(start);
-  const int64_t begin = RoundUp(first, kHugePage) - first;
-  const int64_t end = (first + found.num_bytes) / kHugePage * kHugePage - first;
-  if (found.warm_bytes == 0 || begin >= end) return;
+void WarmBlocks::ReleaseHugePages(Extents::iterator place) {
+  auto [start, extent] = *place;
+  const auto [begin, end] = HugePagesAmong(start, extent.num_bytes);
   static_cast<void>(
       madvise(start + begin, static_cast<size_t>(end - begin), MADV_DONTNEED));
-  const int64_t warm_bytes = std::min(found.warm_bytes, found.num_bytes - (end - begin));
-  idle_bytes_ -= found.warm_bytes - warm_bytes;
-  extent->second.warm_bytes = warm_bytes;
+  Erase(place);
+  extent.warm_bytes = std::min(extent.warm_bytes, extent.num_bytes - (end - begin));
+  Insert(start, extent);
 }
 
-WarmBlocks::Extents::iterator WarmBlocks::Release(Extents::iterator extent) {
-  const auto [start, found] = *extent;
+WarmBlocks::Extents::iterator WarmBlocks::Release(Extents::iterator place) {
+  auto [start, extent] = *place;
   const auto area = AreaOf(start);
   if (area->second.used_bytes == 0) {
     // Nothing is in use, so this extent reaches from the area's start to its top.
     munmap(area->first, static_cast<size_t>(area->second.num_bytes));
-    const auto next = std::next(extent);
-    Erase(extent);
+    const auto next = std::next(place);
+    Erase(place);
     areas_.erase(area);
     return next;
   }
-  if (found.warm_bytes > 0) {
+  const auto next = std::next(place);
+  if (extent.warm_bytes > 0) {
     static_cast<void>(
-        madvise(start, static_cast<size_t>(found.num_bytes), MADV_DONTNEED));
-    idle_bytes_ -= found.warm_bytes;
-    extent->second.warm_bytes = 0;
+        madvise(start, static_cast<size_t>(extent.num_bytes), MADV_DONTNEED));
+    Erase(place);
+    extent.warm_bytes = 0;
+    Insert(start, extent);
   }
-  return std::next(extent);
+  return next;
 }
 
 }  // namespace xshards

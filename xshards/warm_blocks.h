@@ -31,8 +31,9 @@ class XSHARDS_EXPORT WarmBlocks {
   /// Change a block's size where it lies; false if what is behind it is in use.
   bool Resize(uint8_t* block, int64_t old_bytes, int64_t new_bytes);
   /// Take a block back, and give free pages to the system while more than `max_idle`
-  /// bytes of them are kept: whole huge pages if that will do, as what is left of others
-  /// would be small ones from then on.
+  /// bytes of them are kept: those that are free for longest, as others are of sizes that
+  /// are asked for now; whole huge pages if that will do, as what is left of others would
+  /// be small ones from then on.
   void Free(uint8_t* block, int64_t num_bytes, int64_t max_idle);
 
   /// The bytes of free blocks that still have their pages.
@@ -49,9 +50,12 @@ class XSHARDS_EXPORT WarmBlocks {
   struct Extent {
     int64_t num_bytes = 0;
     int64_t warm_bytes = 0;  // that may have pages
+    uint64_t freed_at = 0;   // by the clock; that of the last block that it is made of
   };
   using Areas = std::map<uint8_t*, Area>;
   using Extents = std::map<uint8_t*, Extent>;
+  /// Free extents, those first that are free for longest.
+  using ByAge = std::set<std::pair<uint64_t, uint8_t*>>;
 
   // All of these are called with mutex_ held.
   Areas::iterator AreaOf(uint8_t* block);
@@ -59,17 +63,22 @@ class XSHARDS_EXPORT WarmBlocks {
   uint8_t* TakeFree(int64_t num_bytes);
   uint8_t* TakeFresh(int64_t num_bytes);
   void Insert(uint8_t* start, Extent extent);
-  void Erase(Extents::iterator extent);
-  /// Add to the free extents what a block gives back; returns the extent it is in now.
-  Extents::iterator Return(uint8_t* start, int64_t num_bytes);
-  void ReleaseHugePages(Extents::iterator extent);
+  void Erase(Extents::iterator place);
+  /// Add to the free extents what a block gives back.
+  void Return(uint8_t* start, int64_t num_bytes);
+  /// The one that extents like this are listed in.
+  ByAge& AgesOf(uint8_t* start, const Extent& extent);
+  void ReleaseHugePages(Extents::iterator place);
   /// Give an extent's pages back, and its area if nothing else is in it.
-  Extents::iterator Release(Extents::iterator extent);
+  Extents::iterator Release(Extents::iterator place);
 
   std::mutex mutex_;  // guards all below
   Areas areas_;
   Extents free_;
   std::set<std::pair<int64_t, uint8_t*>> free_by_size_;
+  ByAge huge_by_age_;  // that may have the pages of whole huge ones
+  ByAge rest_by_age_;
+  uint64_t clock_ = 0;
   std::atomic<int64_t> idle_bytes_{0};
 };
 

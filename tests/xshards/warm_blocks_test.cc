@@ -77,6 +77,27 @@ TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
   blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
+TEST(WarmBlocks, GivesBackFirstWhatIsFreeForLongest) {
+  WarmBlocks blocks;
+  std::vector<uint8_t*> all;
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(blocks.Allocate(4 * kWarmMegabyte));
+    std::memset(all.back(), 1, 4 * kWarmMegabyte);
+  }
+  // Every other one, so that they stay apart.
+  for (const size_t i : {2U, 0U, 4U}) {
+    blocks.Free(all[i], 4 * kWarmMegabyte, 8 * kWarmMegabyte);
+  }
+  EXPECT_EQ(blocks.idle_bytes(), 8 * kWarmMegabyte);
+  std::vector<uint8_t*> again;
+  for (int i = 0; i < 3; ++i) again.push_back(blocks.Allocate(4 * kWarmMegabyte));
+  EXPECT_EQ(all[0][0], 1);
+  EXPECT_EQ(all[2][0], 0);
+  EXPECT_EQ(all[4][0], 1);
+  for (uint8_t* block : again) blocks.Free(block, 4 * kWarmMegabyte, kMany);
+  for (const size_t i : {1U, 3U, 5U}) blocks.Free(all[i], 4 * kWarmMegabyte, kMany);
+}
+
 TEST(WarmBlocks, CountsPagesThatAreLeftBehindABlock) {
   WarmBlocks blocks;
   uint8_t* const first = blocks.Allocate(9 * kWarmMegabyte);
