@@ -26,6 +26,14 @@ arrow::Status MakeRoom(const OperatorContext& context, int64_t wanted) {
   return context.storage.budget->MakeRoom(wanted);
 }
 
+BatchSlicer BatchSlicer::OfRows(std::shared_ptr<arrow::RecordBatch> batch,
+                                int64_t num_rows) {
+  BatchSlicer slicer;
+  slicer.batch_ = std::move(batch);
+  slicer.step_ = num_rows;
+  return slicer;
+}
+
 std::shared_ptr<arrow::RecordBatch> BatchSlicer::Next() {
   if (batch_ == nullptr) return nullptr;
   if (position_ == 0 && batch_->num_rows() <= step_) return std::move(batch_);

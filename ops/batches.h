@@ -31,6 +31,8 @@ class BatchSlicer {
   BatchSlicer() = default;
   BatchSlicer(std::shared_ptr<arrow::RecordBatch> batch, int64_t bytes)
       : batch_(std::move(batch)), step_(RowsWithin(*batch_, bytes)) {}
+  /// Into pieces of so many rows, but for the last.
+  static BatchSlicer OfRows(std::shared_ptr<arrow::RecordBatch> batch, int64_t num_rows);
 
   /// The next piece, or nullptr after the last.
   std::shared_ptr<arrow::RecordBatch> Next();

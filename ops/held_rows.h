@@ -39,13 +39,13 @@ class HeldRows {
 
   const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
   /// The first row that each row of the other side matches, or kNoRow.
-  virtual void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const = 0;
+  virtual void Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const = 0;
   /// The row that matches after this one, or kNoRow; in ascending order.
   virtual uint32_t Next(uint32_t row) const = 0;
   /// List rows of the other side, from `at` on, each with all it matches, until there is
   /// no more room or no more row. `first` is what Find gave. Rows that match none are
   /// listed if `with_lonely`.
-  virtual void ListPairs(const std::vector<uint32_t>& first, bool with_lonely,
+  virtual void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely,
                          PairCursor* at, JoinPairs* pairs) const = 0;
   /// True if a row may match more than one.
   virtual bool has_repeats() const = 0;

@@ -16,8 +16,8 @@
 #include "ops/join_pairs.h"
 #include "ops/probe_rows.h"
 #include "ops/unary_stream.h"
-#include "ops/vector_array.h"
 #include "xshards/row_bytes.h"
+#include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
 
@@ -41,7 +41,10 @@ class JoinStream final : public BatchStream {
         is_selection_(node_.type == JoinType::kSemi || node_.type == JoinType::kAnti),
         keeps_probe_(node_.type == JoinType::kLeft || node_.type == JoinType::kRight ||
                      node_.type == JoinType::kOuter),
+        first_(ScratchAllocator<uint32_t>(context.pool)),
         pairs_(context.pool),
+        matched_(ScratchAllocator<uint8_t>(context.pool)),
+        unmatched_(ScratchAllocator<uint32_t>(context.pool)),
         joined_(context.batch_bytes / 2, context.pool) {}
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
@@ -102,9 +105,8 @@ class JoinStream final : public BatchStream {
     ARROW_ASSIGN_OR_RAISE(table_, build_table_->Get(build_, context_));
     has_repeats_ = table_->has_repeats();
     if (node_.shared != nullptr) build_.Close();
-    matched_.clear();
     if (node_.type == JoinType::kOuter) {
-      matched_.resize(static_cast<size_t>(table_->rows()->num_rows()));
+      matched_.assign(static_cast<size_t>(table_->rows()->num_rows()), 0);
     }
     phase_ = Phase::kPairs;
     return arrow::Status::OK();
@@ -148,6 +150,7 @@ class JoinStream final : public BatchStream {
     if (is_selection_) {
       SelectRows();
     } else if (IsOneToOne()) {
+      MatchFirst();
       if (auto partners = AllPartners(); partners != nullptr) {
         const auto slice =
             batch_->Slice(static_cast<int64_t>(at_.row), partners->length());
@@ -192,11 +195,22 @@ class JoinStream final : public BatchStream {
   }
 
   /// True if nothing is to be done but to put each row beside its only partner, or none.
-  bool IsOneToOne() const {
-    return !has_repeats_ && !probe_.keeps_rows() && node_.type != JoinType::kOuter;
-  }
+  bool IsOneToOne() const { return !has_repeats_ && !probe_.keeps_rows(); }
 
   size_t NumNextRows() const { return std::min(first_.size() - at_.row, max_rows_); }
+
+  /// Note the partners of the next rows, for an outer join. Rows without one write to a
+  /// place that nobody reads, instead of a branch on what is as good as random.
+  void MatchFirst() {
+    if (matched_.empty()) return;
+    uint8_t lonely = 0;
+    uint8_t* const matched = matched_.data();
+    const size_t end = at_.row + NumNextRows();
+    for (size_t row = at_.row; row < end; ++row) {
+      const uint32_t partner = first_[row];
+      *(partner == HeldRows::kNoRow ? &lonely : matched + partner) = 1;
+    }
+  }
 
   /// The partners of the next rows, as they were found, if each row has one.
   std::shared_ptr<arrow::Array> AllPartners() const {
@@ -244,10 +258,13 @@ class JoinStream final : public BatchStream {
   }
 
   arrow::Status EndPairs() {
-    unmatched_.clear();
+    unmatched_.resize(matched_.size());
+    size_t num_unmatched = 0;
     for (size_t row = 0; row < matched_.size(); ++row) {
-      if (matched_[row] == 0) unmatched_.push_back(static_cast<int64_t>(row));
+      unmatched_[num_unmatched] = static_cast<uint32_t>(row);
+      num_unmatched += matched_[row] == 0 ? 1 : 0;
     }
+    unmatched_.resize(num_unmatched);
     next_unmatched_ = 0;
     max_rows_ =
         static_cast<size_t>(table_->rows()->num_rows() == 0
@@ -261,10 +278,9 @@ class JoinStream final : public BatchStream {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> BuildRest() {
     if (next_unmatched_ == unmatched_.size()) return nullptr;
     const size_t count = std::min(unmatched_.size() - next_unmatched_, max_rows_);
-    const auto begin = unmatched_.begin() + static_cast<std::ptrdiff_t>(next_unmatched_);
-    std::vector<int64_t> rows(begin, begin + static_cast<std::ptrdiff_t>(count));
+    const auto rows = ViewRows(unmatched_.data() + next_unmatched_, count);
     next_unmatched_ += count;
-    return columns_->BuildOnly(*table_->rows(), ToArray(std::move(rows)), context_.pool);
+    return columns_->BuildOnly(*table_->rows(), rows, context_.pool);
   }
 
   /// Hold the next rows of the build side, for another pass over the probe side; after
@@ -313,12 +329,12 @@ class JoinStream final : public BatchStream {
   Phase phase_ = Phase::kPairs;
 
   std::shared_ptr<arrow::RecordBatch> batch_;  // of the probe side
-  std::vector<uint32_t> first_;                // the first partner of its rows
+  ScratchVector<uint32_t> first_;              // the first partner of its rows
   HeldRows::PairCursor at_;                    // the next of its rows
   size_t max_rows_ = 1;                        // of one output batch
   JoinPairs pairs_;                            // of the next output batch
-  std::vector<uint8_t> matched_;    // rows of the build side, for an outer join
-  std::vector<int64_t> unmatched_;  // those that had no partner
+  ScratchVector<uint8_t> matched_;     // rows of the build side, for an outer join
+  ScratchVector<uint32_t> unmatched_;  // those that had no partner
   size_t next_unmatched_ = 0;
   BatchCoalescer joined_;
 };

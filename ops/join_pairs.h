@@ -56,7 +56,7 @@ class JoinPairs {
 
 /// HeldRows::ListPairs of a class whose Next() the compiler then knows.
 template <typename Held>
-void ListPairsOf(const Held& held, const std::vector<uint32_t>& first, bool with_lonely,
+void ListPairsOf(const Held& held, const ScratchVector<uint32_t>& first, bool with_lonely,
                  HeldRows::PairCursor* at, JoinPairs* pairs) {
   for (; at->row < first.size(); ++at->row) {
     uint32_t match = at->match == HeldRows::kNoRow ? first[at->row] : at->match;

@@ -253,7 +253,7 @@ void JoinTable::ExpectRepeats() {
   std::call_once(expects_repeats_, [this] { next_.assign(num_rows_, kNoRow); });
 }
 
-void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
+void JoinTable::Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const {
   first->resize(keys.num_rows());
   if (num_rows_ == 0 || kind_ == JoinKeyKind::kNone) {
     std::fill(first->begin(), first->end(), num_rows_ == 0 ? kNoRow : 0);
@@ -286,7 +286,7 @@ void JoinTable::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
   }
 }
 
-void JoinTable::FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const {
+void JoinTable::FindDense(const JoinKeys& keys, ScratchVector<uint32_t>* first) const {
   const uint64_t size = dense_.size();
   const size_t num_rows = keys.num_rows();
   const auto find = [&](size_t row) {

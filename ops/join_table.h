@@ -34,12 +34,12 @@ class JoinTable final : public HeldRows {
 
   size_t num_parts() const { return parts_.size(); }
 
-  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const override;
+  void Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const override;
   uint32_t Next(uint32_t row) const override {
     if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
     return next_.empty() ? kNoRow : next_[row];
   }
-  void ListPairs(const std::vector<uint32_t>& first, bool with_lonely, PairCursor* at,
+  void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely, PairCursor* at,
                  JoinPairs* pairs) const override {
     ListPairsOf(*this, first, with_lonely, at, pairs);
   }
@@ -74,7 +74,7 @@ class JoinTable final : public HeldRows {
   void FillDense(size_t number);
   /// Make room for rows of one key; called before the first such row is noted.
   void ExpectRepeats();
-  void FindDense(const JoinKeys& keys, std::vector<uint32_t>* first) const;
+  void FindDense(const JoinKeys& keys, ScratchVector<uint32_t>* first) const;
   size_t PartOfHash(uint64_t hash) const { return hash >> 32 >> shift_; }
   bool AreEqual(const JoinKeys& keys, size_t row, uint32_t own) const {
     return !keys.has_bytes() || keys.bytes(row) == keys_.bytes(own);

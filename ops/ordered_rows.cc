@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include <arrow/array/array_primitive.h>
@@ -37,6 +38,18 @@ void ForWidth(int byte_width, Move&& move) {
     default:
       return move(uint64_t{});
   }
+}
+
+/// A word of 64 bytes that are 0 or 1 each.
+uint64_t BitsOfBytes(const uint8_t* bytes) {
+  uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, bytes + 8 * i, sizeof(eight));
+    // Adds byte k, moved to bit 56 + k; what else there is stays below.
+    bits |= eight * 0x0102040810204080 >> 56 << 8 * i;
+  }
+  return bits;
 }
 
 }  // namespace
@@ -172,7 +185,8 @@ arrow::Status OrderedRows::StartSort() {
 
 arrow::Status OrderedRows::StartPlace(size_t num_places) {
   num_places_ = num_places;
-  if (!has_repeats_) taken_.resize((num_numbers_ + 63) / 64);
+  // If none repeats and there are as many as rows, all are.
+  if (!has_repeats_ && num_numbers_ != num_rows_) taken_.resize((num_numbers_ + 63) / 64);
   const auto length = static_cast<int64_t>(num_places);
   for (Column& column : columns_) {
     // There may be others, from before it was known that keys repeat.
@@ -242,13 +256,13 @@ void OrderedRows::SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& 
 }
 
 void OrderedRows::PlacePart(size_t part) {
+  ScratchVector<uint8_t> stage(ScratchAllocator<uint8_t>{pool_});
   if (step_ == Step::kPlaceRepeats) {
     ChoosePlaces(part);
-  } else if (has_repeats_ || !TakeNumbers(part)) {
+  } else if (has_repeats_ || !TakeNumbers(part, stage)) {
     has_repeats_ = true;
     return;
   }
-  ScratchVector<uint8_t> stage(ScratchAllocator<uint8_t>{pool_});
   for (const Column& column : columns_) PlaceColumn(part, stage, column);
 }
 
@@ -262,20 +276,26 @@ std::pair<size_t, size_t> OrderedRows::PlacesOf(size_t part) const {
           part + 1 < num_parts_ ? part_begins_[part + 1] : num_places_};
 }
 
-bool OrderedRows::TakeNumbers(size_t part) {
+bool OrderedRows::TakeNumbers(size_t part, ScratchVector<uint8_t>& stage) {
   const auto [first, last] = NumbersOf(part);
-  std::fill(taken_.data() + first / 64, taken_.data() + (last + 63) / 64, 0);
-  uint64_t repeats = 0;
+  // Bytes, not bits: none has to be read before it is written.
+  stage.assign((last - first + 63) / 64 * 64, 0);
+  uint8_t* const is_taken = stage.data();
+  const uint32_t* const places = places_.data();
+  size_t num_rows = 0;
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     const auto [begin, end] = sorted_.Places(chunk, part);
-    for (size_t i = begin; i < end; ++i) {
-      uint64_t& word = taken_[places_[i] / 64];
-      const uint64_t bit = uint64_t{1} << places_[i] % 64;
-      repeats |= word & bit;
-      word |= bit;
-    }
+    for (size_t i = begin; i < end; ++i) is_taken[places[i] - first] = 1;
+    num_rows += end - begin;
   }
-  return repeats == 0;
+  if (num_rows != static_cast<size_t>(std::count(stage.begin(), stage.end(), 1))) {
+    return false;
+  }
+  if (taken_.empty()) return true;
+  for (size_t at = 0; at < stage.size(); at += 64) {
+    taken_[(first + at) / 64] = BitsOfBytes(is_taken + at);
+  }
+  return true;
 }
 
 void OrderedRows::ChoosePlaces(size_t part) {
@@ -345,11 +365,10 @@ arrow::Status OrderedRows::Finish() {
   keys_.clear();
   batches_.clear();
   ScratchVector<uint32_t>().swap(places_);
-  if (num_rows_ == num_numbers_) ScratchVector<uint64_t>().swap(taken_);
   return arrow::Status::OK();
 }
 
-void OrderedRows::Find(const JoinKeys& keys, std::vector<uint32_t>* first) const {
+void OrderedRows::Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const {
   first->resize(keys.num_rows());
   if (has_repeats_) {
     FindFirsts(keys, first->data());

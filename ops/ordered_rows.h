@@ -43,12 +43,12 @@ class OrderedRows final : public HeldRows {
   /// False, after the last step, if keys are missing or lie too far apart.
   bool is_made() const { return rows_ != nullptr; }
 
-  void Find(const JoinKeys& keys, std::vector<uint32_t>* first) const override;
+  void Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const override;
   uint32_t Next(uint32_t row) const override {
     const bool is_last = last_.empty() || (last_[row / 64] >> row % 64 & 1) != 0;
     return is_last ? kNoRow : row + 1;
   }
-  void ListPairs(const std::vector<uint32_t>& first, bool with_lonely, PairCursor* at,
+  void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely, PairCursor* at,
                  JoinPairs* pairs) const override {
     ListPairsOf(*this, first, with_lonely, at, pairs);
   }
@@ -88,7 +88,7 @@ class OrderedRows final : public HeldRows {
                   ScratchVector<uint8_t>& stage, Column& column);
   void PlacePart(size_t part);
   /// Note which numbers of a part there are; false if one repeats.
-  bool TakeNumbers(size_t part);
+  bool TakeNumbers(size_t part, ScratchVector<uint8_t>& stage);
   /// Put places, one for each row of a part, where its numbers were.
   void ChoosePlaces(size_t part);
   std::pair<size_t, size_t> NumbersOf(size_t part) const;

@@ -7,6 +7,13 @@
 
 namespace xshards::ops {
 
+namespace {
+
+// Their partners, a number each, are in the second cache.
+constexpr int64_t kRowsAtOnce = int64_t{1} << 17;
+
+}  // namespace
+
 arrow::Status ProbeRows::LearnSchema() {
   if (input_.schema() != nullptr) return arrow::Status::OK();
   return input_.Next().Value(&first_batch_);
@@ -22,8 +29,16 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::ReadPiece() {
   return stream_ != nullptr ? stream_->Next() : input_.Next();
 }
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::Next() {
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::NextSlice() {
+  if (auto slice = slices_.Next(); slice != nullptr) return slice;
   ARROW_ASSIGN_OR_RAISE(auto batch, pieces_.Next([this] { return ReadPiece(); }));
+  if (batch == nullptr) return nullptr;
+  slices_ = BatchSlicer::OfRows(std::move(batch), kRowsAtOnce);
+  return slices_.Next();
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ProbeRows::Next() {
+  ARROW_ASSIGN_OR_RAISE(auto batch, NextSlice());
   if (batch == nullptr) return nullptr;
   first_row_ = next_row_;
   next_row_ += static_cast<size_t>(batch->num_rows());

@@ -33,7 +33,8 @@ class ProbeRows {
   void KeepRows();
   bool keeps_rows() const { return keeps_rows_; }
   /// The next batch that has rows, or nullptr at the end. What comes in small pieces, as
-  /// from an exchange in little memory, comes together.
+  /// from an exchange in little memory, comes together, and what comes whole in pieces,
+  /// so that what is found for their rows is still in cache when it is used.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
   /// Begin from the first row again; only at the end, and if rows are kept.
   arrow::Status StartAgain();
@@ -44,10 +45,12 @@ class ProbeRows {
 
  private:
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPiece();
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSlice();
 
   Input& input_;
   const OperatorContext& context_;
   BatchCoalescer pieces_;
+  BatchSlicer slices_;  // of the last of them
   std::shared_ptr<arrow::RecordBatch> first_batch_;
   bool keeps_rows_ = false;
   std::optional<BlockWriter> writer_;    // in the first pass

@@ -38,6 +38,12 @@ TEST_F(Batches, AreSlicedIntoPiecesThatMakeTheWhole) {
   }
 }
 
+TEST_F(Batches, AreSlicedByRows) {
+  auto slicer = BatchSlicer::OfRows(Numbers(25), 10);
+  for (const int64_t rows : {10, 10, 5}) EXPECT_EQ(slicer.Next()->num_rows(), rows);
+  EXPECT_EQ(slicer.Next(), nullptr);
+}
+
 TEST_F(Batches, OfNoRowsAreOnePiece) {
   BatchSlicer slicer(Numbers(0), 80);
   EXPECT_NE(slicer.Next(), nullptr);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ops/gather.h"
+#include "ops/join_pairs.h"
 #include "ops/ordered_rows.h"
 #include "tests/ops/operator_fixture.h"
 
@@ -75,9 +76,9 @@ TEST_F(JoinBuildTest, ThreadsMakeOneTableTogether) {
     for (const auto& other : built) EXPECT_EQ(Get(other), table);
     EXPECT_FALSE(table->has_repeats());
     const auto keys = Get(JoinKeys::Make(*rows, {0}, JoinKeyKind::kWord, context_.pool));
-    std::vector<uint32_t> first;
+    ScratchVector<uint32_t> first;
     table->Find(keys, &first);
-    std::vector<uint32_t> expected(first.size());
+    ScratchVector<uint32_t> expected(first.size());
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(first, expected) << factor;
   }
@@ -104,10 +105,10 @@ TEST_F(JoinBuildTest, OrdersRowsIfTheyMayBeAndAreSuch) {
       EXPECT_EQ(held->has_repeats(), repeats);
       const auto asked = Get(JoinKeys::Make(*rows->Slice(0, kNumRows), {0},
                                             JoinKeyKind::kWord, context_.pool));
-      std::vector<uint32_t> first;
+      ScratchVector<uint32_t> first;
       held->Find(asked, &first);
-      ExpectArray(Get(Gather(held->rows()->column(1), Column(first), context_.pool)),
-                  keys);
+      const auto partners = ViewRows(first.data(), first.size());
+      ExpectArray(Get(Gather(held->rows()->column(1), partners, context_.pool)), keys);
     }
   }
 }

@@ -32,7 +32,7 @@ struct FewRows {
 };
 
 TEST_F(JoinPairsTest, ListsAllMatchesOfEachRow) {
-  const std::vector<uint32_t> first = {3, 0, kNoRow, 1, kNoRow};
+  const ScratchVector<uint32_t> first = {3, 0, kNoRow, 1, kNoRow};
   const Pairs matches = {{0, 3}, {1, 0}, {1, 1}, {1, 2}, {3, 1}, {3, 2}};
   const Pairs with_lonely = {{0, 3},      {1, 0}, {1, 1}, {1, 2},
                              {2, kNoRow}, {3, 1}, {3, 2}, {4, kNoRow}};

@@ -27,7 +27,7 @@ class JoinTableTest : public OperatorTest {
     num_parts_ = table->num_parts();
     has_repeats_ = table->has_repeats();
     const auto keys = Get(JoinKeys::Make(*asked, {0}, kind, context_.pool));
-    std::vector<uint32_t> first;
+    ScratchVector<uint32_t> first;
     table->Find(keys, &first);
     std::vector<Rows> found;
     for (uint32_t at : first) {

@@ -30,9 +30,9 @@ class OrderedRowsTest : public OperatorTest {
                              const std::shared_ptr<arrow::Array>& asked) {
     const auto keys = Get(
         JoinKeys::Make(*Batch({{"k", asked}}), {0}, JoinKeyKind::kWord, context_.pool));
-    std::vector<uint32_t> first;
+    ScratchVector<uint32_t> first;
     rows.Find(keys, &first);
-    return first;
+    return {first.begin(), first.end()};
   }
 
   static int64_t Value(const OrderedRows& rows, uint32_t row) {
@@ -127,6 +127,19 @@ TEST_F(OrderedRowsTest, FindsNoPartnerOfAMissingKey) {
   ASSERT_NE(rows, nullptr);
   EXPECT_EQ(Find(*rows, Json(arrow::int64(), "[null, 1, null]")),
             (std::vector<uint32_t>{HeldRows::kNoRow, 1, HeldRows::kNoRow}));
+}
+
+TEST_F(OrderedRowsTest, FindsARepeatAmongAsManyNumbersAsRows) {
+  auto numbers = Shuffled(0, 1000, 1);
+  std::replace(numbers.begin(), numbers.end(), 500, 501);
+  const auto rows = Order({Batch({{"k", Column(numbers)}, {"v", Column(numbers)}})});
+  ASSERT_NE(rows, nullptr);
+  EXPECT_TRUE(rows->has_repeats());
+  const auto found = Find(*rows, Json(arrow::int64(), "[499, 500, 501]"));
+  EXPECT_EQ(Value(*rows, found[0]), 499);
+  EXPECT_EQ(found[1], HeldRows::kNoRow);
+  EXPECT_EQ(Value(*rows, found[2]), 501);
+  EXPECT_EQ(Value(*rows, rows->Next(found[2])), 501);
 }
 
 TEST_F(OrderedRowsTest, KeepsRowsOfAKeyTogetherAndInOrder) {
