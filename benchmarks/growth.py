@@ -63,10 +63,18 @@ class Inputs:
         small = pa.table(
             {"text": texts.slice(0, SMALL_ROWS), "name": pa.array(range(SMALL_ROWS))}
         )
-        other = pa.table({"id": rng.permutation(rows), "more": rng.normal(size=rows)})
+        ids = rng.permutation(rows)
+        more = rng.normal(size=rows)
         self.shards = xs.from_arrow(self.table, 8)
         self.small = xs.from_arrow(small, 1)
-        self.other = xs.from_arrow(other, 8)
+        self.other = xs.from_arrow(pa.table({"id": ids, "more": more}), 8)
+        # Half of the keys are those of the table; each is there twice on both sides.
+        apart = pa.table({"id": ids + rows // 2, "more": more})
+        twice = self.table.select(["id", "value"])
+        twice = twice.set_column(0, "id", pa.array(self.table["id"].to_numpy() // 2))
+        self.apart = xs.from_arrow(apart, 8)
+        self.twice = xs.from_arrow(twice, 8)
+        self.other_twice = xs.from_arrow(pa.table({"id": ids // 2, "more": more}), 8)
 
     def sum_of(self, name: str) -> int:
         """Sum a column."""
@@ -155,6 +163,28 @@ OPERATIONS = {
         lambda i: materialized(i.shards.merge(i.other, on="id")),
         lambda made, i: (
             len(made) == i.rows and total(made, "number") == i.sum_of("number")
+        ),
+    ),
+    "merge_left": Operation(
+        lambda i: materialized(i.shards.merge(i.apart, "left", on="id")),
+        lambda made, i: (
+            len(made) == i.rows and made.to_arrow()["more"].null_count == i.rows // 2
+        ),
+    ),
+    "merge_outer": Operation(
+        lambda i: materialized(
+            i.shards[["id", "value"]].merge(i.apart, "outer", on="id")
+        ),
+        lambda made, i: (
+            total(made, "id") == sum(range(i.rows + i.rows // 2))
+            and made.to_arrow()["more"].null_count == i.rows // 2
+            and made.to_arrow()["value"].null_count == i.rows // 2
+        ),
+    ),
+    "merge_repeated": Operation(
+        lambda i: materialized(i.twice.merge(i.other_twice, on="id")),
+        lambda made, i: (
+            len(made) == 2 * i.rows and total(made, "id") == 4 * sum(range(i.rows // 2))
         ),
     ),
     "sort": Operation(

@@ -40,6 +40,8 @@ OpenedNode OpenSort(const PlanNode&, BatchStreams inputs, OperatorContext&);
 OpenedNode OpenSample(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Drops its input as soon as it has enough rows.
 OpenedNode OpenLimit(const PlanNode&, BatchStreams inputs, OperatorContext&);
+/// Gives the rows of each input after those of the one before, which is closed then.
+OpenedNode OpenUnion(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Puts the columns of two inputs of equal length side by side.
 OpenedNode OpenZip(const PlanNode&, BatchStreams inputs, OperatorContext&);
 

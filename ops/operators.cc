@@ -14,6 +14,7 @@ void AddOperators(OperatorTable& table) {
   table.Set(NodeKind::kSort, OpenSort);
   table.Set(NodeKind::kLimit, OpenLimit);
   table.Set(NodeKind::kSample, OpenSample);
+  table.Set(NodeKind::kUnion, OpenUnion);
   table.Set(NodeKind::kZip, OpenZip);
   table.SetSink(SinkKind::kPartition, RunPartitionSink);
 }

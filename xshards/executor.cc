@@ -356,28 +356,39 @@ arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees&
 arrow::Result<Executor::Trees> Executor::JoinByHash(const PlanNode& plan,
                                                     const JoinNode& join, Trees left,
                                                     Trees right, Storage storage) {
-  const auto num_partitions =
-      NumJoinPartitions(join, {left.size(), BytesOf(left)},
-                        {right.size(), BytesOf(right)}, context_.memory_bytes());
+  const JoinSide left_side{left.size(), BytesOf(left)};
+  const JoinSide right_side{right.size(), BytesOf(right)};
+  const int32_t num_partitions =
+      NumJoinPartitions(join, left_side, right_side, context_.memory_bytes());
+  const auto lies_right = [&](const PlanNode& input,
+                              const std::vector<std::string>& keys) {
+    return PartitioningOf(input) == Partitioning{keys, num_partitions};
+  };
+  const bool left_lies_right = lies_right(*plan.inputs[0], join.left_keys);
+  const bool right_lies_right = lies_right(*plan.inputs[1], join.right_keys);
+  const int32_t num_parts =
+      left_lies_right || right_lies_right
+          ? 1
+          : NumJoinParts(join, left_side, right_side, num_partitions);
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
-  sink.num_partitions = num_partitions;
+  sink.num_partitions = num_partitions * num_parts;
   const auto bring_together = [&](const char* side, const std::vector<std::string>& keys,
-                                  const PlanNode& input, Trees& side_trees) {
-    if (PartitioningOf(input) == Partitioning{keys, num_partitions}) {
+                                  bool lies_right_already, Trees& side_trees) {
+    if (lies_right_already) {
       Note(std::string("no exchange of the ") + side + ": its rows lie right already");
       return arrow::Status::OK();
     }
     sink.keys = keys;
     return Partitioned(side_trees, sink).Value(&side_trees);
   };
-  ARROW_RETURN_NOT_OK(bring_together("left", join.left_keys, *plan.inputs[0], left));
-  ARROW_RETURN_NOT_OK(bring_together("right", join.right_keys, *plan.inputs[1], right));
+  ARROW_RETURN_NOT_OK(bring_together("left", join.left_keys, left_lies_right, left));
+  ARROW_RETURN_NOT_OK(bring_together("right", join.right_keys, right_lies_right, right));
   Trees trees;
   for (size_t i = 0; i < left.size(); ++i) {
     trees.push_back(MakeNode(join, {left[i], right[i]}));
   }
-  return trees;
+  return InGroups(trees, static_cast<size_t>(num_parts));
 }
 
 arrow::Result<Executor::Trees> Executor::LowerSort(const Plan& plan, Storage storage) {

@@ -16,6 +16,8 @@ constexpr int64_t kHeldInMemory = 8;
 // Partitions are held by several threads at a time.
 constexpr int64_t kPartitionsInMemory = 24;
 constexpr int64_t kMaxPartitions = 512;
+// Of what is held at a time: more would wait for memory with every row that is looked up.
+constexpr int64_t kBytesInCache = int64_t{4} << 20;
 
 std::string Megabytes(int64_t bytes) {
   return bytes < (1 << 20) ? std::to_string(bytes >> 10) + " KB"
@@ -42,6 +44,11 @@ int64_t EstimateBytes(const PlanNode& plan) {
     bytes += more;
   }
   return bytes;
+}
+
+int64_t HeldBytes(const JoinNode& join, const JoinSide& left, const JoinSide& right) {
+  const bool holds_left = join.build_left || join.type == JoinType::kRight;
+  return std::max<int64_t>(0, holds_left ? left.num_bytes : right.num_bytes);
 }
 
 }  // namespace
@@ -87,14 +94,20 @@ JoinChoice ForeseeJoin(const PlanNode& join, int64_t memory_bytes) {
 
 int32_t NumJoinPartitions(const JoinNode& join, const JoinSide& left,
                           const JoinSide& right, int64_t memory_bytes) {
-  const bool holds_left = join.build_left || join.type == JoinType::kRight;
-  const int64_t held =
-      std::max<int64_t>(0, holds_left ? left.num_bytes : right.num_bytes);
+  const int64_t held = HeldBytes(join, left, right);
   const int64_t share = std::max<int64_t>(1, memory_bytes / kPartitionsInMemory);
   const int64_t needed = std::min((held + share - 1) / share, kMaxPartitions);
   const auto there =
       static_cast<int64_t>(std::max(left.num_partitions, right.num_partitions));
   return static_cast<int32_t>(std::max<int64_t>({1, there, needed}));
+}
+
+int32_t NumJoinParts(const JoinNode& join, const JoinSide& left, const JoinSide& right,
+                     int32_t num_partitions) {
+  const int64_t in_partition = HeldBytes(join, left, right) / num_partitions;
+  const int64_t wanted = (in_partition + kBytesInCache - 1) / kBytesInCache;
+  return static_cast<int32_t>(std::clamp<int64_t>(
+      wanted, 1, std::max(int64_t{1}, kMaxPartitions / num_partitions)));
 }
 
 }  // namespace xshards

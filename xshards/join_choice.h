@@ -36,4 +36,9 @@ struct JoinSide {
 XSHARDS_EXPORT int32_t NumJoinPartitions(const JoinNode& join, const JoinSide& left,
                                          const JoinSide& right, int64_t memory_bytes);
 
+/// Into how many parts, joined one after the other, each of `num_partitions` is cut, so
+/// that the table of what is held of one is in cache.
+XSHARDS_EXPORT int32_t NumJoinParts(const JoinNode& join, const JoinSide& left,
+                                    const JoinSide& right, int32_t num_partitions);
+
 }  // namespace xshards

@@ -192,7 +192,7 @@ struct LimitNode {
   int64_t count = 0;
 };
 
-/// The partitions of all inputs, one after the other.
+/// The partitions of all inputs, one after the other. In a fragment: their rows.
 struct UnionNode {};
 
 /// Pairs partition i of two inputs. In a fragment: the columns of both, side by side.

@@ -46,6 +46,8 @@ std::string SinkLabel(const SinkSpec& sink) {
 
 std::string TreeLabel(const PlanNode& tree) {
   if (tree.inputs.empty()) return NodeLabel(tree);
+  // In a fragment these are parts of one partition, all alike.
+  if (tree.kind() == NodeKind::kUnion) return TreeLabel(*tree.inputs[0]);
   return TreeLabel(*tree.inputs[0]) + " → " + NodeLabel(tree);
 }
 

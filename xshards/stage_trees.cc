@@ -51,6 +51,18 @@ std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) 
   return wrapped;
 }
 
+std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size) {
+  if (group_size == 1) return trees;
+  std::vector<Plan> groups;
+  for (size_t begin = 0; begin < trees.size(); begin += group_size) {
+    const auto first = trees.begin() + static_cast<std::ptrdiff_t>(begin);
+    const size_t size = std::min(group_size, trees.size() - begin);
+    groups.push_back(
+        MakeNode(UnionNode{}, {first, first + static_cast<std::ptrdiff_t>(size)}));
+  }
+  return groups;
+}
+
 int64_t BytesOf(const std::vector<Plan>& trees) {
   int64_t bytes = 0;
   for (const auto& tree : trees) bytes += InputBytes(*tree);

@@ -22,6 +22,8 @@ std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions);
 /// Put a node on top of every tree.
 std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees);
+/// Trees that each give the rows of so many that follow each other.
+std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size);
 /// What trees read, as far as it is known: a bound of what they give, but for nodes that
 /// make rows of their own.
 int64_t BytesOf(const std::vector<Plan>& trees);

@@ -36,6 +36,23 @@ def keyed(rows, seed=3):
     )
 
 
+@pytest.mark.parametrize("far_apart", [1, 1_000_003])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_partitions_larger_than_the_cache_are_joined_in_parts(far_apart, repeats):
+    rng = np.random.default_rng(5)
+    rows = 400_000
+    left = pd.DataFrame({"k": rng.permutation(rows) // repeats * far_apart})
+    right = pd.DataFrame({"k": (rng.permutation(rows) + rows // 2) * far_apart})
+    left["a"], right["b"] = np.arange(rows), np.arange(rows) * 1.5
+    joined = xs.from_pandas(left, 1).merge(xs.from_pandas(right, 1), "outer", on="k")
+    actual = joined.to_pandas().sort_values(["k", "a"], ignore_index=True)
+    stages = [stage.label for stage in xs.last_profile().stages]
+    assert sum("partition into 2" in stage for stage in stages) == 2, stages
+    assert joined.num_partitions() == 1
+    expected = left.merge(right, "outer", on="k")
+    assert_same(actual, expected.sort_values(["k", "a"], ignore_index=True))
+
+
 @pytest.mark.parametrize("n", [0, 1, 3, 100])
 @given(
     df=frames(),

@@ -51,5 +51,21 @@ TEST(JoinChoice, PartitionsAreAsManyAsLetTheHeldSideFit) {
   EXPECT_EQ(NumJoinPartitions(inner, {0, 0}, {0, 0}, 2400), 1);
 }
 
+TEST(JoinChoice, PartsAreAsManyAsLetTheTableStayInCache) {
+  constexpr int64_t kInCache = 4 << 20;
+  const auto parts = [](const JoinNode& join, int64_t held, int32_t num_partitions) {
+    return NumJoinParts(join, {8, 1 << 30}, {8, held}, num_partitions);
+  };
+  const JoinNode inner;
+  EXPECT_EQ(parts(inner, 0, 8), 1);
+  EXPECT_EQ(parts(inner, 8 * kInCache, 8), 1);
+  EXPECT_EQ(parts(inner, 8 * kInCache + 8, 8), 2);
+  EXPECT_EQ(parts(inner, 80 * kInCache, 8), 10);
+  // All of them are 512 at most, or as many as there are partitions.
+  EXPECT_EQ(parts(inner, int64_t{1} << 50, 8), 64);
+  EXPECT_EQ(parts(inner, int64_t{1} << 50, 1000), 1);
+  EXPECT_EQ(parts({.type = JoinType::kRight}, 0, 8), 32);
+}
+
 }  // namespace
 }  // namespace xshards

@@ -17,5 +17,11 @@ TEST(StageLabel, ReadsInTheOrderOfTheData) {
   EXPECT_EQ(StageLabel(*tree, {.kind = SinkKind::kPublish}), "Scan csv → Filter");
 }
 
+TEST(StageLabel, TellsOfThePartsOfAPartitionOnce) {
+  const auto part = MakeNode(SortNode{}, {MakeNode(ScanNode{.format = "csv"})});
+  EXPECT_EQ(StageLabel(*MakeNode(UnionNode{}, {part, part}), {.kind = SinkKind::kCount}),
+            "Scan csv → Sort → count");
+}
+
 }  // namespace
 }  // namespace xshards
