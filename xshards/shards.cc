@@ -300,7 +300,7 @@ arrow::Result<XShards> XShards::ValueCounts(std::vector<std::string> columns,
     ARROW_ASSIGN_OR_RAISE(const auto known, schema());
     columns = known->field_names();
   }
-  return GroupBy(std::move(columns), {{"count", "*", count}}, /*ordered=*/true)
+  return GroupBy(std::move(columns), {{"count", kAllRows, count}}, /*ordered=*/true)
       .Sort({{count, /*ascending=*/false}});
 }
 
