@@ -145,8 +145,8 @@ class AggregateStream final : public UnaryStream {
     }
     ARROW_ASSIGN_OR_RAISE(auto field, AggregateField(aggregate, input));
     ARROW_RETURN_NOT_OK(SetOutput(std::move(field), column));
-    if (CountsRows(aggregate)) return column;
-    ARROW_ASSIGN_OR_RAISE(auto found, FindColumns(input, {aggregate.column}));
+    if (!aggregate.column) return column;
+    ARROW_ASSIGN_OR_RAISE(auto found, FindColumns(input, {*aggregate.column}));
     column.value = found[0];
     options.input_type = DecodedType(input.field(column.value)->type());
     return column;
@@ -166,7 +166,8 @@ class AggregateStream final : public UnaryStream {
         node_.schema->num_fields() <= output) {
       return arrow::Status::Invalid(
           "Expected the partial states of ", column.accumulator.function, " of column '",
-          node_.aggregates[i].column, "' and the schema of the result, but there is ",
+          node_.aggregates[i].column.value_or("(all rows)"),
+          "' and the schema of the result, but there is ",
           types.empty() ? "no column " + StateName(i, 0) : "no schema");
     }
     column.accumulator.input_type = InputTypeOfStates(column.accumulator.function, types);

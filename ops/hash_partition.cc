@@ -5,6 +5,7 @@
 
 #include "ops/hash.h"
 #include "ops/key_columns.h"
+#include "xshards/plan_schema.h"
 
 namespace xshards::ops {
 
@@ -25,6 +26,10 @@ arrow::Status FindHashDestinations(const arrow::RecordBatch& batch,
                                    const std::vector<std::string>& keys,
                                    int32_t num_partitions, int32_t* destinations,
                                    arrow::MemoryPool* pool) {
+  // What a function gave is known only now.
+  for (const auto& key : keys) {
+    ARROW_RETURN_NOT_OK(KeyField(key, *batch.schema()).status());
+  }
   ARROW_ASSIGN_OR_RAISE(auto positions, FindColumns(*batch.schema(), keys));
   arrow::ArrayVector columns;
   for (int position : positions) columns.push_back(batch.column(position));

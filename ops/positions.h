@@ -7,9 +7,9 @@
 
 namespace xshards::ops {
 
-// The aggregates first_position, last_position and single_position of "*": which row of
-// each key is the first, the last or the only one. They have executors of their own, as
-// all that is known of a group is one number:
+// The aggregates first_position, last_position and single_position of kAllRows: which row
+// of each key is the first, the last or the only one. They have executors of their own,
+// as all that is known of a group is one number:
 //
 //   local_positions.cc  kPartial: rows of a partition that may be it, with positions
 //   final_positions.cc  kFinal: the positions of those that are it, or of the others

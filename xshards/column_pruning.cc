@@ -69,7 +69,7 @@ arrow::Result<Plan> PruneAggregate(const Plan& plan) {
   if (aggregate.all_columns) return PruneInputs(plan, std::nullopt);
   std::set<std::string> used(aggregate.keys.begin(), aggregate.keys.end());
   for (const auto& one : aggregate.aggregates) {
-    if (one.column != "*") used.insert(one.column);
+    if (one.column) used.insert(*one.column);
   }
   return PruneInputs(plan, used);
 }

@@ -2,6 +2,7 @@
 #include "xshards/common_type.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "xshards/pandas_dtype.h"
 
@@ -56,6 +57,21 @@ TypePointer FloatBeside(const arrow::DataType& floating, const arrow::DataType& 
   return needed == 32 ? arrow::float32() : arrow::float64();
 }
 
+/// How many digits of a number are before the point, and behind it; -1 if it is none that
+/// a decimal holds.
+std::pair<int32_t, int32_t> DigitsOf(const arrow::DataType& type) {
+  if (type.id() == Type::BOOL) return {1, 0};
+  if (arrow::is_integer(type.id())) {
+    constexpr double kDigitsOfBit = 0.30103;
+    const int sign = arrow::is_signed_integer(type.id()) ? 1 : 0;
+    const int bits = arrow::bit_width(type.id()) - sign;
+    return {static_cast<int32_t>(bits * kDigitsOfBit) + 1, 0};
+  }
+  if (!arrow::is_decimal(type.id())) return {-1, -1};
+  const auto& decimal = static_cast<const arrow::DecimalType&>(type);
+  return {decimal.precision() - decimal.scale(), std::max(0, decimal.scale())};
+}
+
 bool IsText(const arrow::DataType& type) {
   return arrow::is_string(type.id()) || type.id() == Type::STRING_VIEW;
 }
@@ -81,6 +97,12 @@ TypePointer TimeCommonType(const arrow::DataType& left, const arrow::DataType& r
   const auto& zone = static_cast<const arrow::TimestampType&>(left).timezone();
   if (zone != static_cast<const arrow::TimestampType&>(right).timezone()) return nullptr;
   return arrow::timestamp(FinerUnit<arrow::TimestampType>(left, right), zone);
+}
+
+/// A type that some columns have as bytes of Python objects.
+bool AreObjects(const arrow::Field& field) {
+  return IsOpaque(field) && field.type()->id() == Type::LARGE_BINARY &&
+         FamilyOf(field) != DtypeFamily::kCategory;
 }
 
 /// Of values that pandas holds in one array, or nullptr.
@@ -153,6 +175,21 @@ TypePointer NumericCommonType(const arrow::DataType& left, const arrow::DataType
   return IntegerCommonType(left, right);
 }
 
+std::shared_ptr<arrow::DataType> DecimalCommonType(const arrow::DataType& left,
+                                                   const arrow::DataType& right) {
+  const auto [left_whole, left_scale] = DigitsOf(left);
+  const auto [right_whole, right_scale] = DigitsOf(right);
+  if (left_whole < 0 || right_whole < 0) return nullptr;
+  const int32_t scale = std::max(left_scale, right_scale);
+  const int32_t whole = std::max(left_whole, right_whole);
+  const int32_t precision =
+      std::clamp(whole + scale, 1, arrow::Decimal256Type::kMaxPrecision);
+  if (precision <= arrow::Decimal128Type::kMaxPrecision) {
+    return arrow::decimal128(precision, scale);
+  }
+  return arrow::decimal256(precision, scale);
+}
+
 arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
     const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right) {
@@ -175,6 +212,9 @@ arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
         right->type()->ToString(),
         " in another, which have no common type: cast one of them");
   }
+  // Bytes beside pickles: that they are pickles must stay known.
+  if (AreObjects(*left)) return nullable->WithType(type);
+  if (AreObjects(*right)) return WithDtypeOf(nullable->WithType(type), *right);
   const bool same_dtype =
       DtypeName(*left) == DtypeName(*right) && FamilyOf(*left) != DtypeFamily::kCategory;
   if (same_dtype && type->Equals(*left->type())) return nullable->WithType(type);

@@ -16,6 +16,11 @@ namespace xshards {
 XSHARDS_EXPORT std::shared_ptr<arrow::DataType> NumericCommonType(
     const arrow::DataType& left, const arrow::DataType& right);
 
+/// The decimal that holds the numbers of both exactly, as far as its 76 digits do:
+/// decimals, integers and bools. nullptr if one of them is none of these.
+XSHARDS_EXPORT std::shared_ptr<arrow::DataType> DecimalCommonType(
+    const arrow::DataType& left, const arrow::DataType& right);
+
 /// The field that holds the values of both, as pandas.concat gives it: the wider number,
 /// the finer unit of time, the nullable dtype, the same categories or the plain values.
 /// TypeError where pandas would hold Python objects.

@@ -195,7 +195,7 @@ arrow::Result<Executor::Trees> Executor::LowerDistinct(
 
   AggregateNode find;
   find.keys = aggregate.keys;
-  find.aggregates = {{PositionFunction(aggregate), "*", kPosition}};
+  find.aggregates = {{PositionFunction(aggregate), kAllRows, kPosition}};
   find.phase = AggregatePhase::kPartial;
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
   sink.mode = ExchangeMode::kHash;

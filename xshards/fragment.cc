@@ -13,7 +13,7 @@ namespace xshards {
 namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kFragmentMagic = 0x46535806;
+constexpr uint32_t kFragmentMagic = 0x46535807;
 constexpr uint32_t kResultMagic = 0x52535803;
 
 /// True if what comes from a node comes whole, however large.

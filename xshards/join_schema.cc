@@ -100,8 +100,8 @@ arrow::Result<std::map<std::string, std::shared_ptr<arrow::Field>>> JoinKeys(
     const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right) {
   std::map<std::string, std::shared_ptr<arrow::Field>> shared;
   for (size_t i = 0; i < node.left_keys.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto left_field, FieldOf(node.left_keys[i], left));
-    ARROW_ASSIGN_OR_RAISE(auto right_field, FieldOf(node.right_keys[i], right));
+    ARROW_ASSIGN_OR_RAISE(auto left_field, KeyField(node.left_keys[i], left));
+    ARROW_ASSIGN_OR_RAISE(auto right_field, KeyField(node.right_keys[i], right));
     const auto left_type = ValueType(left_field->type());
     const auto right_type = ValueType(right_field->type());
     if (!CanEqual(*left_type, *right_type)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,25 @@ OperandResult LowerAbs(const Lowering&, const ArrowExpression::Call&,
                        std::vector<Operand>);
 OperandResult LowerRound(const Lowering&, const ArrowExpression::Call&,
                          std::vector<Operand>);
+// lowering_decimal.cc
+/// Of decimals beside integers, decimals and truth values; not of powers.
+OperandResult LowerDecimalArithmetic(const Lowering&, const std::string& function,
+                                     Operand left, Operand right);
+/// What comparing decimals with a float comes to among decimals.
+struct DecimalComparison {
+  std::string function;  // with the decimals on the left
+  ArrowExpression decimal;
+  ArrowExpression constant;
+  TypePointer type;
+  bool never_equal = false;  // no decimal of the scale is the float
+};
+/// Compare decimals with a constant float exactly, as Python does. nullopt if it is not
+/// about these two, or no decimal comes near the float.
+std::optional<DecimalComparison> CompareWithFloat(const std::string& function,
+                                                  const Operand& left,
+                                                  const Operand& right);
+/// A float as a decimal of a type; nullptr if that is not exactly the same.
+std::shared_ptr<arrow::Scalar> ExactDecimal(double number, const arrow::DataType& type);
 // lowering_time.cc
 OperandResult LowerTimeArithmetic(const Lowering&, const std::string& function,
                                   const Operand& left, const Operand& right);

@@ -82,6 +82,14 @@ ArrowExpression Power(const ArrowExpression& left, const ArrowExpression& right,
   return IfElse(std::move(one), Constant(1, type), cp::call("power", {left, right}));
 }
 
+/// A decimal as the nearest float; others stay.
+Operand AsFloat(const Operand& operand) {
+  if (!arrow::is_decimal(operand.id())) return operand;
+  const auto type = arrow::float64();
+  return {As(operand, type),
+          WithDtype(arrow::field("", type), DtypeNameIn(operand.family(), *type))};
+}
+
 OperandResult BooleanArithmetic(const Lowering& lowering, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const DtypeFamily family = CombinedFamily(left, right);
@@ -145,8 +153,11 @@ OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::C
     return LowerTimeArithmetic(lowering, function, left, right);
   }
   if (arrow::is_decimal(left.id()) || arrow::is_decimal(right.id())) {
-    return lowering.Typed(cp::call(function, {left.arrow, right.arrow}),
-                          CombinedFamily(left, right));
+    const bool floats = arrow::is_floating(left.id()) || arrow::is_floating(right.id());
+    if (!floats && function != "power") {
+      return LowerDecimalArithmetic(lowering, function, left, right);
+    }
+    return NumberArithmetic(lowering, function, AsFloat(left), AsFloat(right));
   }
   const bool both_text = (IsText(*left.type()) || left.id() == arrow::Type::NA) &&
                          (IsText(*right.type()) || right.id() == arrow::Type::NA);

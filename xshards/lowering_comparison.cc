@@ -82,9 +82,20 @@ bool HasUnit(const arrow::DataType& type) {
 /// As the type that operands are compared in. Where that has a coarser unit, what is cut
 /// off makes no difference: see ComparedUnit.
 ArrowExpression Comparable(const Operand& operand, const TypePointer& type) {
+  if (operand.id() == Type::BOOL && arrow::is_decimal(type->id())) {
+    return CastTo(As(operand, arrow::int8()), type);
+  }
   const bool is_cut = HasUnit(*operand.type()) && HasUnit(*type) &&
                       UnitOf(*operand.type()) > UnitOf(*type);
   return is_cut ? CastTo(operand.arrow, type) : As(operand, type);
+}
+
+/// nullptr if decimals have nothing in common with the other.
+TypePointer ComparedDecimals(const Operand& left, const Operand& right) {
+  if (arrow::is_floating(left.id()) || arrow::is_floating(right.id())) {
+    return arrow::float64();
+  }
+  return DecimalCommonType(*left.type(), *right.type());
 }
 
 /// The type two operands are compared in; nullptr if they have nothing in common.
@@ -94,11 +105,14 @@ TypePointer ComparedType(const Operand& left, const Operand& right) {
   if (IsNumber(left) && IsNumber(right)) return ComparedNumbers(left, right);
   if (IsText(*left.type()) && IsText(*right.type())) return arrow::large_utf8();
   if (left.is_time() && right.is_time()) return ComparedTimes(left, right);
+  if (arrow::is_decimal(left.id()) || arrow::is_decimal(right.id())) {
+    return ComparedDecimals(left, right);
+  }
   const auto basic = [](const Operand& operand) {
     return IsNumber(operand) || operand.is_time() || IsText(*operand.type());
   };
   if (basic(left) && basic(right)) return nullptr;
-  // Decimals, binary and nested values are left to Arrow.
+  // Binary and nested values are left to Arrow.
   return left.type();
 }
 
@@ -188,6 +202,30 @@ OperandResult CompareCategories(const Lowering& lowering, const std::string& fun
                   DtypeFamily::kPlain);
 }
 
+/// A value as one of a type; nullptr if it is not the same.
+std::shared_ptr<arrow::Scalar> ExactValue(const std::shared_ptr<arrow::Scalar>& value,
+                                          const TypePointer& type) {
+  auto from = value;
+  if (arrow::is_decimal(type->id())) {
+    if (value->type->id() == Type::DOUBLE) {
+      return ExactDecimal(static_cast<const arrow::DoubleScalar&>(*value).value, *type);
+    }
+    // Arrow asks of a decimal that it holds all integers of their type.
+    const auto wide = DecimalCommonType(*value->type, *type);
+    if (arrow::is_integer(value->type->id())) {
+      auto widened = cp::Cast(value, wide);
+      if (!widened.ok()) return nullptr;
+      from = widened->scalar();
+    }
+  }
+  auto cast = cp::Cast(from, type);
+  if (!cast.ok()) return nullptr;
+  auto back = cp::Cast(*cast, from->type);
+  const auto nan_is_nan = arrow::EqualOptions::Defaults().nans_equal(true);
+  if (!back.ok() || !back->scalar()->Equals(*from, nan_is_nan)) return nullptr;
+  return cast->scalar();
+}
+
 /// The values that a type holds exactly, of this type: 1.5 is in no column of integers,
 /// and text is not parsed to be found among numbers.
 arrow::Result<std::shared_ptr<arrow::Array>> ExactValues(const arrow::Array& values,
@@ -202,12 +240,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> ExactValues(const arrow::Array& val
       continue;
     }
     if (parses) continue;
-    auto cast = cp::Cast(value, type);
-    if (!cast.ok()) continue;
-    auto back = cp::Cast(*cast, value->type);
-    const auto nan_is_nan = arrow::EqualOptions::Defaults().nans_equal(true);
-    if (!back.ok() || !back->scalar()->Equals(*value, nan_is_nan)) continue;
-    ARROW_RETURN_NOT_OK(builder->AppendScalar(*cast->scalar()));
+    const auto exact = ExactValue(value, type);
+    if (exact != nullptr) ARROW_RETURN_NOT_OK(builder->AppendScalar(*exact));
   }
   return builder->Finish();
 }
@@ -228,6 +262,12 @@ OperandResult LowerComparison(const Lowering& lowering, const ArrowExpression::C
   if (HasMissingLogic(family)) {  // NaN of a plain column is missing, too
     left.arrow = NaNAsNull(left);
     right.arrow = NaNAsNull(right);
+  } else if (auto exact = CompareWithFloat(function, left, right)) {
+    if (IsEquality(function) && exact->never_equal) {
+      return lowering.Typed(cp::literal(function == "not_equal"), family);
+    }
+    return Compared(lowering, exact->function, std::move(exact->decimal),
+                    std::move(exact->constant), family);
   }
   if (type != nullptr) {
     return Compared(lowering, function, Comparable(left, type), Comparable(right, type),

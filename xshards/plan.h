@@ -123,15 +123,18 @@ struct ExchangeNode {
 
 enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 
+/// In place of an aggregate's column: the rows themselves.
+inline constexpr std::nullopt_t kAllRows = std::nullopt;
+
 /// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
-/// quantile(0.25), ...) over `column`, named `output`. count of column "*" counts rows;
+/// quantile(0.25), ...) over `column`, named `output`. count of kAllRows counts rows;
 /// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
 /// last_row give what is there, first and last what is there and not missing;
-/// first_position, last_position and single_position of "*", alone, give where rows are
-/// (see distinct_rows.h).
+/// first_position, last_position and single_position of kAllRows, alone, give where rows
+/// are (see distinct_rows.h).
 struct Aggregate {
   std::string function;
-  std::string column;
+  std::optional<std::string> column;
   std::string output;
 };
 

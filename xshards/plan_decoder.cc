@@ -342,7 +342,9 @@ arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
   node.aggregates.resize(static_cast<size_t>(count));
   for (auto& aggregate : node.aggregates) {
     ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.function));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.column));
+    bool has_column = false;
+    ARROW_RETURN_NOT_OK(bytes_.Get(&has_column));
+    if (has_column) ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.column.emplace()));
     ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.output));
   }
   ARROW_RETURN_NOT_OK(

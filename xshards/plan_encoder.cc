@@ -242,7 +242,8 @@ arrow::Status PlanEncoder::PutNode(const AggregateNode& node) {
   bytes_.Put(static_cast<int64_t>(node.aggregates.size()));
   for (const auto& aggregate : node.aggregates) {
     bytes_.Put(aggregate.function);
-    bytes_.Put(aggregate.column);
+    bytes_.Put(aggregate.column.has_value());
+    if (aggregate.column) bytes_.Put(*aggregate.column);
     bytes_.Put(aggregate.output);
   }
   bytes_.Put(node.phase);

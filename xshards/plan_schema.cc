@@ -17,6 +17,15 @@
 
 namespace xshards {
 
+namespace {
+
+/// True for values that only Python compares. Categories are compared by their places.
+bool HoldsObjects(const arrow::Field& field) {
+  return IsOpaque(field) && FamilyOf(field) != DtypeFamily::kCategory;
+}
+
+}  // namespace
+
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
                                                      const arrow::Schema& schema) {
   auto field = schema.GetFieldByName(name);
@@ -28,6 +37,17 @@ arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
   return arrow::Status::KeyError("There is no column '", name, "'; there are: ", known);
 }
 
+arrow::Result<std::shared_ptr<arrow::Field>> KeyField(const std::string& name,
+                                                      const arrow::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, schema));
+  if (!HoldsObjects(*field)) return field;
+  return arrow::Status::TypeError(
+      "Column '", name,
+      "' holds Python objects, and only Python knows which of them are equal: go by a "
+      "column of numbers, text or times made of it (in Python, with transform_shard), "
+      "or, if a function gave it, cache() the shards before, so that it is known");
+}
+
 namespace {
 
 using SchemaPointer = std::shared_ptr<arrow::Schema>;
@@ -36,6 +56,22 @@ arrow::Status CheckColumns(const std::vector<std::string>& names,
                            const arrow::Schema& schema) {
   for (const auto& name : names) ARROW_RETURN_NOT_OK(FieldOf(name, schema).status());
   return arrow::Status::OK();
+}
+
+arrow::Status CheckKeys(const std::vector<std::string>& names,
+                        const arrow::Schema& schema) {
+  for (const auto& name : names) ARROW_RETURN_NOT_OK(KeyField(name, schema).status());
+  return arrow::Status::OK();
+}
+
+/// Of columns to sort by.
+arrow::Status CheckOrder(const std::string& name, const arrow::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(const auto field, FieldOf(name, schema));
+  if (!HoldsObjects(*field)) return arrow::Status::OK();
+  return arrow::Status::TypeError(
+      "Column '", name,
+      "' holds Python objects, whose order only Python knows: sort by a column of "
+      "numbers, text or times made of it (in Python, with transform_shard)");
 }
 
 arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
@@ -57,10 +93,13 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
 arrow::Result<SchemaPointer> AggregateSchema(const AggregateNode& node,
                                              const SchemaPointer& input) {
   if (node.phase == AggregatePhase::kFinal) return node.schema;
-  if (node.all_columns) return input;
+  if (node.all_columns) {
+    ARROW_RETURN_NOT_OK(CheckKeys(input->field_names(), *input));
+    return input;
+  }
   arrow::FieldVector fields;
   for (const auto& key : node.keys) {
-    ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(key, *input));
+    ARROW_ASSIGN_OR_RAISE(auto field, KeyField(key, *input));
     fields.push_back(std::move(field));
   }
   for (const auto& aggregate : node.aggregates) {
@@ -193,7 +232,7 @@ arrow::Status CheckAddsUp(const Aggregate& aggregate, const arrow::Field& field)
   if (adds_up && FamilyOf(field) != DtypeFamily::kCategory) return arrow::Status::OK();
   const char* fix = arrow::is_decimal(type->id()) ? ": cast it to float64 before" : "";
   return arrow::Status::TypeError("The ", aggregate.function, " of column '",
-                                  aggregate.column, "' needs numbers, not ",
+                                  *aggregate.column, "' needs numbers, not ",
                                   type->ToString(), fix);
 }
 
@@ -230,20 +269,22 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
   return expanded;
 }
 
-bool CountsRows(const Aggregate& aggregate) {
-  const std::string& function = aggregate.function;
-  return aggregate.column == "*" &&
-         (function == "count" || function.ends_with("_position"));
-}
-
 arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& aggregate,
                                                             const arrow::Schema& input) {
   ARROW_RETURN_NOT_OK(CheckAggregate(aggregate));
   const std::string& function = aggregate.function;
-  if (CountsRows(aggregate)) return arrow::field(aggregate.output, arrow::int64());
-  ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(aggregate.column, input));
+  if (!aggregate.column) {
+    if (function == "count" || function.ends_with("_position")) {
+      return arrow::field(aggregate.output, arrow::int64());
+    }
+    return arrow::Status::Invalid("Rows are only counted: name a column for ", function);
+  }
+  ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(*aggregate.column, input));
   const auto type = ValueType(field->type());
   const auto family = FamilyOf(*field);
+  const bool tells_apart = function == "nunique" || function == "collect_set" ||
+                           function == "approx_count_distinct";
+  if (tells_apart) ARROW_RETURN_NOT_OK(KeyField(*aggregate.column, input).status());
   const auto computed = [&](const std::shared_ptr<arrow::DataType>& result) {
     return WithDtype(arrow::field(aggregate.output, result),
                      DtypeNameIn(family, *result));
@@ -265,11 +306,11 @@ arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& agg
   }
   const bool by_order = function == "min" || function == "max";
   if (by_order && family == DtypeFamily::kCategory && !IsOrdered(*field)) {
-    return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
+    return arrow::Status::TypeError("The ", function, " of column '", *aggregate.column,
                                     "' needs categories that have an order");
   }
-  if (by_order && IsOpaque(*field) && family != DtypeFamily::kCategory) {
-    return arrow::Status::TypeError("The ", function, " of column '", aggregate.column,
+  if (by_order && HoldsObjects(*field)) {
+    return arrow::Status::TypeError("The ", function, " of column '", *aggregate.column,
                                     "' needs values that have an order, not Python "
                                     "objects");
   }
@@ -348,16 +389,24 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
       }
       return inputs[0];
     }
-    case NodeKind::kExchange:
-      ARROW_RETURN_NOT_OK(CheckColumns(plan.as<ExchangeNode>().keys, *inputs[0]));
+    case NodeKind::kExchange: {
+      const auto& exchange = plan.as<ExchangeNode>();
+      if (exchange.mode == ExchangeMode::kHash) {
+        ARROW_RETURN_NOT_OK(CheckKeys(exchange.keys, *inputs[0]));
+        return inputs[0];
+      }
+      for (const auto& key : exchange.keys) {
+        ARROW_RETURN_NOT_OK(CheckOrder(key, *inputs[0]));
+      }
       return inputs[0];
+    }
     case NodeKind::kAggregate:
       return AggregateSchema(plan.as<AggregateNode>(), inputs[0]);
     case NodeKind::kJoin:
       return JoinSchema(plan.as<JoinNode>(), *inputs[0], *inputs[1]);
     case NodeKind::kSort: {
       for (const auto& key : plan.as<SortNode>().keys) {
-        ARROW_RETURN_NOT_OK(FieldOf(key.column, *inputs[0]).status());
+        ARROW_RETURN_NOT_OK(CheckOrder(key.column, *inputs[0]));
       }
       return inputs[0];
     }

@@ -7,7 +7,6 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
-#include "xshards/export.h"
 #include "xshards/plan.h"
 
 namespace xshards {
@@ -16,7 +15,10 @@ namespace xshards {
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
                                                      const arrow::Schema& schema);
 
-/// True if an aggregate is of rows ("*"), not of the values of a column.
-XSHARDS_EXPORT bool CountsRows(const Aggregate& aggregate);
+/// The field of a column whose values are told apart: a key of groups, joins and
+/// exchanges. TypeError if they are Python objects: two that are equal may be pickled to
+/// different bytes.
+arrow::Result<std::shared_ptr<arrow::Field>> KeyField(const std::string& name,
+                                                      const arrow::Schema& schema);
 
 }  // namespace xshards

@@ -5,6 +5,7 @@
 
 #include <arrow/array/concatenate.h>
 
+#include "xshards/common_type.h"
 #include "xshards/encoded_columns.h"
 #include "xshards/explain.h"
 
@@ -21,16 +22,7 @@ std::shared_ptr<arrow::DataType> CommonDecimal(
       !arrow::is_decimal(left->type()->id()) || !arrow::is_decimal(right->type()->id())) {
     return nullptr;
   }
-  const auto& one = static_cast<const arrow::DecimalType&>(*left->type());
-  const auto& other = static_cast<const arrow::DecimalType&>(*right->type());
-  const int32_t scale = std::max(one.scale(), other.scale());
-  const int32_t whole =
-      std::max(one.precision() - one.scale(), other.precision() - other.scale());
-  const int32_t precision = std::min(whole + scale, arrow::Decimal256Type::kMaxPrecision);
-  if (precision <= arrow::Decimal128Type::kMaxPrecision) {
-    return arrow::decimal128(precision, scale);
-  }
-  return arrow::decimal256(precision, scale);
+  return DecimalCommonType(*left->type(), *right->type());
 }
 
 }  // namespace
@@ -308,7 +300,7 @@ arrow::Result<XShards> XShards::ValueCounts(std::vector<std::string> columns,
     ARROW_ASSIGN_OR_RAISE(const auto known, schema());
     columns = known->field_names();
   }
-  return GroupBy(std::move(columns), {{"count", "*", count}}, /*ordered=*/true)
+  return GroupBy(std::move(columns), {{"count", kAllRows, count}}, /*ordered=*/true)
       .Sort({{count, /*ascending=*/false}});
 }
 

@@ -15,7 +15,7 @@ void Aggregate(benchmark::State& state) {
   const int64_t num_keys = state.range(1);
   const auto rows = RandomRows(1 << 20, num_keys);
   const AggregateNode node = {.keys = {state.range(0) == 0 ? "key" : "name"},
-                              .aggregates = {{"count", "*", "rows"},
+                              .aggregates = {{"count", kAllRows, "rows"},
                                              {"sum", "x", "sum(x)"},
                                              {"mean", "y", "mean(y)"},
                                              {"max", "y", "max(y)"}}};

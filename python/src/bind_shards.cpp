@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -26,9 +27,10 @@ namespace {
 
 using Named = std::vector<std::pair<std::string, Expression>>;
 
-XShards GroupBy(const XShards& self, std::vector<std::string> keys,
-                std::vector<std::tuple<std::string, std::string, std::string>> wanted,
-                bool ordered) {
+XShards GroupBy(
+    const XShards& self, std::vector<std::string> keys,
+    std::vector<std::tuple<std::string, std::optional<std::string>, std::string>> wanted,
+    bool ordered) {
   std::vector<Aggregate> aggregates;
   aggregates.reserve(wanted.size());
   for (auto& [function, column, output] : wanted) {

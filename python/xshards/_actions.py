@@ -168,7 +168,10 @@ class Actions(WideOps):
             )
             raise XShardsTypeError(msg)
         info = self._known_info(schema)
-        values = plain._run(plain._core.unique).column(0)
+        objects = plain._objects_among(schema.names)
+        distinct = plain.drop_duplicates() if objects else plain
+        find = distinct._core.to_table if objects else distinct._core.unique
+        values = distinct._run(find).column(0)
         field = schema.field(0).with_type(values.type)
         frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]

@@ -167,8 +167,8 @@ class Analysis(Reductions):
         """
         names = self.schema.names
         (count,) = engine_names([*names, "count"])[-1:]
-        core = self._core.group_by(names, [("count", "*", count)], ordered=True)
-        groups: pd.DataFrame = self._derive(core)._with_info(None).to_pandas()
+        grouped = self._grouped(names, [("count", None, count)], ordered=True)
+        groups: pd.DataFrame = grouped.to_pandas()
         there = groups.iloc[:, :-1].notna().all(axis=1)
         return groups[there] if dropna else groups
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import secrets
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsTypeError, XShardsValueError
@@ -12,7 +12,7 @@ from xshards.errors import XShardsTypeError, XShardsValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_count", "as_names", "as_rows", "as_seed", "require"]
+__all__ = ["as_count", "as_ddof", "as_names", "as_rows", "as_seed", "require"]
 
 
 def require(value: object, kinds: Any, expectation: str) -> None:
@@ -52,6 +52,16 @@ def as_rows(what: str, value: Any) -> int | None:
         msg = f"{what} must be 0 or more, got {value}"
         raise XShardsValueError(msg)
     return int(value)
+
+
+def as_ddof(value: Any) -> Any:
+    """Take what a variance subtracts from the number of values."""
+    expected = "ddof must be a number, as 0 or 1"
+    if isinstance(value, str):  # a wrong value to pandas, not a wrong type
+        msg = f"{expected}, got {value!r}"
+        raise XShardsValueError(msg)
+    require(value, Real, expected)
+    return value
 
 
 def as_seed(random_state: int | None) -> int:

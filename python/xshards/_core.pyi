@@ -123,7 +123,7 @@ class XShards:
     def group_by(
         self,
         keys: Sequence[str],
-        aggregates: Sequence[tuple[str, str, str]],
+        aggregates: Sequence[tuple[str, str | None, str]],
         ordered: bool = False,
     ) -> XShards: ...
     def join(

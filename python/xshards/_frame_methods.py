@@ -344,7 +344,7 @@ class FrameMethods(Exports):
     def _count_values_there(self, names: list[str]) -> tuple[int, dict[str, int]]:
         """Count the rows, and the values of columns that are not missing."""
         wanted = [
-            ("count", "*", "rows"),
+            ("count", None, "rows"),
             *(("count", name, str(at)) for at, name in enumerate(names)),
         ]
         grouped = self._derive(self._core.group_by([], wanted))._with_info(None)

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._arguments import as_names, require
-from xshards._base import Base
 from xshards._deferred import pd
 from xshards._dtypes import column_to_arrow
 from xshards._labels import engine_names, index_mark, label_marks, label_of, level_of
 from xshards._marks import INDEX, LABEL, marks_of
+from xshards._object_keys import ObjectKeys
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 
@@ -57,7 +57,7 @@ class _Sides:
     keys_from_right: bool = False  # the left's are its index
 
 
-class Merging(Base):
+class Merging(ObjectKeys):
     """Join with other shards."""
 
     def merge(
@@ -76,7 +76,9 @@ class Merging(Base):
     ) -> Self:
         """Join with other shards on equal values, as in pandas.
 
-        The order of rows is not defined. Missing keys are equal to each other.
+        The order of rows is not defined. Missing keys are equal to each other. Python
+        objects are compared as Python does, as far as that is known of their types:
+        numbers, text, times, and tuples and frozen sets of them.
 
         Parameters
         ----------
@@ -139,13 +141,21 @@ class Merging(Base):
             sides = self._sides(
                 right, how, on, left_on, right_on, left_index, right_index
             )
-        _check_relation(sides, validate)
-        kind: str = how.removesuffix("_anti")
         source = self._source_column(right, indicator, how)
+        sides, keys = _telling_objects_apart(sides, how)
+        _check_relation(sides, validate)
+        joined = self._merged(sides, how, source, added)
+        return joined._derive(joined._core.drop(keys)) if keys else joined
+
+    def _merged(
+        self, sides: _Sides, how: str, source: str | None, suffixes: list[str]
+    ) -> Self:
+        """Join; with a column that tells where a row comes from, if it has a name."""
+        kind = how.removesuffix("_anti")
         if source is None and kind == how:
-            return self._joined(sides, how, added)
+            return self._joined(sides, how, suffixes)
         noted, marks = _with_marks(sides)
-        joined = self._joined(noted, kind, added)
+        joined = self._joined(noted, kind, suffixes)
         from_left, from_right = (col(mark).notna() for mark in marks)
         core = joined._core
         if kind != how:
@@ -370,6 +380,41 @@ def _by_both_indexes(left: Merging, right: Merging, *, names_of_right: bool) -> 
     return _Sides(sides[0], sides[1], names, names)
 
 
+def _telling_objects_apart(sides: _Sides, how: str) -> tuple[_Sides, list[str]]:
+    """Join Python objects by bytes made of them; gives the columns that are too many.
+
+    The key that is shown is the left's.
+    """
+    left, right = sides.left, sides.right
+    objects = (
+        left._objects_among(sides.left_keys),
+        right._objects_among(sides.right_keys),
+    )
+    pairs = list(zip(sides.left_keys, sides.right_keys, strict=True))
+    at = [n for n, (a, b) in enumerate(pairs) if a in objects[0] or b in objects[1]]
+    if not at:
+        return sides, []
+    shared = [pairs[n][0] for n in at if pairs[n][0] == pairs[n][1]]
+    if shared and (how.startswith(("right", "outer")) or sides.keys_from_right):
+        msg = (
+            f"a merge that shows keys of the right cannot share {shared[0]!r}, which "
+            "holds Python objects: rename it on one side and give left_on and right_on"
+        )
+        raise XShardsTypeError(msg)
+    used = [*left._full_schema().names, *right._full_schema().names]
+    names = engine_names([*dict.fromkeys(used), *["__key__"] * len(at)])[-len(at) :]
+    left_keys, right_keys = list(sides.left_keys), list(sides.right_keys)
+    named: tuple[list[Any], list[Any]] = ([], [])
+    for n, name in zip(at, names, strict=True):
+        left_keys[n] = right_keys[n] = name
+        named[0].append((pairs[n][0], name))
+        named[1].append((pairs[n][1], name))
+    left, right = left._adding_keys(named[0]), right._adding_keys(named[1])
+    if shared:
+        right = right._derive(right._core.drop(shared))
+    return _Sides(left, right, left_keys, right_keys), names
+
+
 def _renamed(shards: Any, named: dict[str, tuple[str, dict[str, str]]]) -> Any:
     """Give columns other names, and other notes of what they are to the user."""
     columns = []
@@ -398,7 +443,7 @@ def _check_relation(sides: _Sides, validate: str | None) -> None:
         if not keys:  # of a cross merge
             continue
         (count,) = engine_names([*keys, "count"])[-1:]
-        groups = shards._core.group_by(keys, [("count", "*", count)])
+        groups = shards._core.group_by(keys, [("count", None, count)])
         repeated = groups.filter((col(count) > 1)._core).head(5)
         keys_found = shards._derive(repeated)._with_info(None).to_pandas()
         if len(keys_found):

@@ -32,7 +32,13 @@ from xshards.errors import XShardsTypeError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FrameInfo", "columns_as_objects", "frame_to_table", "table_to_frame"]
+__all__ = [
+    "FrameInfo",
+    "cells_of",
+    "columns_as_objects",
+    "frame_to_table",
+    "table_to_frame",
+]
 
 _METADATA_KEY = b"xshards"
 
@@ -175,6 +181,13 @@ def table_to_frame(
     return frame
 
 
+def cells_of(table: pa.Table, name: str) -> Any:
+    """Give the cells of a column as pandas has them in an object column."""
+    column = table.select([table.schema.get_field_index(name)])
+    frame = _to_columns(column, use_threads=False, lend=None)
+    return frame.iloc[:, 0].astype(object).to_numpy()
+
+
 def columns_as_objects(table: pa.Table, names: list[str]) -> pa.Table:
     """Pickle the cells of some columns, as pandas has them in an object column.
 
@@ -183,8 +196,7 @@ def columns_as_objects(table: pa.Table, names: list[str]) -> pa.Table:
     for name in names:
         position = table.schema.get_field_index(name)
         field = table.schema.field(position)
-        frame = _to_columns(table.select([position]), use_threads=False, lend=None)
-        cells = frame.iloc[:, 0].astype(object).to_numpy()
+        cells = cells_of(table, name)
         gone = np.fromiter((cell is None for cell in cells), bool, len(cells))
         own = {mark: text for mark, text in marks_of(field).items() if mark in _NAMING}
         marks = {DTYPE: "object", OPAQUE: "pickle", **own}

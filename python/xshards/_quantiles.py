@@ -103,15 +103,15 @@ def _select(
     bucketed: Any, name: str, places: list[float], interpolation: Interpolation
 ) -> Callable[[], list[Any]]:
     """Find the values at places in the order of all, between two where it is broken."""
-    counts = bucketed.group_by(_BUCKET, {"*": "count"}).to_pandas()
+    counts = bucketed.group_by(_BUCKET, rows=(name, "count")).to_pandas()
     counts = counts.sort_values(_BUCKET)
-    ends = counts["count(1)"].cumsum().to_numpy()
+    ends = counts["rows"].cumsum().to_numpy()
     ranks = _ranks(places)
     at = sorted(set(np.searchsorted(ends, ranks, side="right").tolist()))
     held = bucketed.filter(col(_BUCKET).isin(counts[_BUCKET].iloc[at].tolist()))
     gathered = _gathered(held, name)
     # What is gathered has gaps where buckets were left out: ranks move by their sizes.
-    sizes = counts["count(1)"].to_numpy()
+    sizes = counts["rows"].to_numpy()
     starts = np.concatenate([[0], np.cumsum(sizes[at])])
     moved = {}
     for rank in ranks:

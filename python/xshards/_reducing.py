@@ -40,14 +40,14 @@ __all__ = [
 
 #: The rows of a sample: enough for every function to have a result.
 _SAMPLE_ROWS = 4
-_ALL_ROWS = ("count", "*")
+_ALL_ROWS = ("count", None)
 #: What is computed of the truth of values.
 _LEAST_TRUTH, _MOST_TRUTH = "least truth", "most truth"
 _OF_TRUTH = {_LEAST_TRUTH: "min", _MOST_TRUTH: "max"}
 
 #: What the engine found, by its function and the column's name; None for nothing. A NaN
 #: is a result, as of infinite values.
-Values = dict[tuple[str, str], Any]
+Values = dict[tuple[str, str | None], Any]
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,6 @@ class Reduction:
     def check(self) -> None:
         """Refuse what pandas refuses for such a column, and what cannot be computed."""
         what = f"the {self.function} of column {self.column.label!r}"
-        if self.column.name == _ALL_ROWS[1]:
-            msg = f"{what}: that name stands for all rows; rename the column first"
-            raise XShardsNotImplementedError(msg)
         try:
             self.of(pd.Series(dtype=self.column.dtype))
         except TypeError as error:
@@ -118,7 +115,7 @@ class Reduction:
         if self._needs_count:
             yield "count", name
         if self.asks_for_truth:
-            yield from ((_LEAST_TRUTH, name), (_MOST_TRUTH, name))
+            yield self._truth_step
         elif self._selects:
             yield from (("min", name), ("max", name))
         else:
@@ -143,20 +140,11 @@ class Reduction:
         return Found(_some(dtype), value)
 
     def _truths(self, values: Values, num_rows: int) -> pd.Series[Any]:
-        """Give a value of each kind there is: true, false, and missing if it counts."""
+        """Give the value that decides, and a missing one if it counts."""
         column = self.column
-        most, least = (
-            values[_MOST_TRUTH, column.name],
-            values[_LEAST_TRUTH, column.name],
-        )
-        cells, dtype = [], column.dtype
-        for cell, is_there in zip(
-            _true_and_false(column.type) or (),
-            (most is not None and most, least is not None and not least),
-            strict=True,
-        ):
-            if is_there:
-                cells.append(cell)
+        found, dtype = values[self._truth_step], column.dtype
+        sides = _true_and_false(column.type)
+        cells = [] if found is None or sides is None else [sides[0 if found else 1]]
         if self._needs_count and self._count(values) < num_rows:
             cells.append(np.nan)
             dtype = _missing(dtype).dtype
@@ -201,6 +189,11 @@ class Reduction:
         return function, self.column.name
 
     @property
+    def _truth_step(self) -> tuple[str, str]:
+        """Name what decides: the most true value for any, the least for all."""
+        return _MOST_TRUTH if self.function == "any" else _LEAST_TRUTH, self.column.name
+
+    @property
     def _computes(self) -> bool:
         """Whether the result is no value of the column."""
         return self.function not in ("min", "max", "any", "all")
@@ -228,6 +221,9 @@ def find(shards: Any, wanted: Sequence[Reduction]) -> list[Found]:
     """Compute reductions, all but medians of numbers in one pass."""
     for one in wanted:
         one.check()
+    for name in {one.column.name for one in wanted if _is_half(one.column.type)}:
+        # Which neither the engine nor Arrow compares or adds up.
+        shards = shards.with_column(name, col(name).astype("float32"))
     asked = {one.column.name: one.column for one in wanted if one.asks_for_truth}
     truths = dict(zip(asked, _free_names(shards.schema.names), strict=False))
     for name, column in asked.items():
@@ -237,11 +233,11 @@ def find(shards: Any, wanted: Sequence[Reduction]) -> list[Found]:
     )
     named = [
         (_OF_TRUTH[step], truths[name], str(n))
-        if step in _OF_TRUTH
+        if step in _OF_TRUTH and name is not None
         else (step, name, str(n))
         for n, (step, name) in enumerate(steps)
     ]
-    grouped = shards._derive(shards._core.group_by([], named))
+    grouped = shards._grouped([], named)
     table = grouped._run(grouped._core.to_table)
     frame = table_to_frame(table, FrameInfo.load(table.schema))
     values = {
@@ -301,6 +297,10 @@ def _holds_other_values(column: Column) -> bool:
     if _is_object(column.dtype):
         return bool(kinds.is_temporal(column.type))
     return bool(column.dtype.kind == "O" and is_number(column.type))
+
+
+def _is_half(column: pa.DataType) -> bool:
+    return bool(pa.types.is_float16(column))
 
 
 def _some(dtype: Any) -> pd.Series[Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from xshards._arguments import require
+from xshards._arguments import as_ddof, require
 from xshards._deferred import pd
 from xshards._frame_methods import FrameMethods
 from xshards._labels import level_of
@@ -133,7 +133,7 @@ class Reductions(FrameMethods):
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))["a"].std()
         np.float64(1.0)
         """
-        options = {"skipna": skipna, "ddof": ddof}
+        options = {"skipna": skipna, "ddof": as_ddof(ddof)}
         return self._reduced("std", options, numeric_only=numeric_only)
 
     def var(
@@ -154,7 +154,7 @@ class Reductions(FrameMethods):
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 3]}))["a"].var(ddof=0)
         np.float64(1.0)
         """
-        options = {"skipna": skipna, "ddof": ddof}
+        options = {"skipna": skipna, "ddof": as_ddof(ddof)}
         return self._reduced("var", options, numeric_only=numeric_only)
 
     def median(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
@@ -296,9 +296,10 @@ class Reductions(FrameMethods):
         self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool = False
     ) -> Any:
         """Reduce columns, each by functions of its own."""
-        if not chosen or not all(functions for _, functions in chosen):
-            msg = "agg takes at least one function, of at least one column"
-            raise XShardsValueError(msg)
+        asked = [(column, functions) for column, functions in chosen if functions]
+        if not asked:
+            return self._aggregated_by_nothing(chosen, by_column=by_column)
+        chosen = asked
         wanted = [
             [Reduction(column, _known(function), {}) for function in _listed(functions)]
             for column, functions in chosen
@@ -323,6 +324,22 @@ class Reductions(FrameMethods):
         table = pd.concat(results, axis=1)
         table.columns = labels
         return table
+
+    def _aggregated_by_nothing(
+        self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool
+    ) -> Any:
+        """Give what pandas gives for no function, or no column."""
+        blank = {
+            n: pd.Series(dtype=column.dtype) for n, (column, _) in enumerate(chosen)
+        }
+        if self._is_series():
+            return blank[0].rename(self.dtypes.index[0]).agg([])
+        empty: Any = pd.DataFrame(blank).agg([])
+        labels = [column.label for column, _ in chosen]
+        empty.columns = (
+            pd.Index(labels, tupleize_cols=False) if by_column else self.dtypes.index
+        )
+        return empty
 
     def _reduced(
         self,

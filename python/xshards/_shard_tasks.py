@@ -11,9 +11,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from xshards import _core
-from xshards._pandas import columns_as_objects
+from xshards._comparing import key_of
+from xshards._labels import label_of
+from xshards._pandas import cells_of, columns_as_objects
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.runtime.convert import is_indexed, to_payload, to_value
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from xshards._pandas import FrameInfo
 
 __all__ = [
+    "add_keys",
     "count_parts",
     "hold_objects",
     "measure",
@@ -104,6 +108,24 @@ def hold_objects(
         _core.Payload.from_table(columns_as_objects(payload.table(), names))
         for payload in payloads
     ]
+
+
+def add_keys(
+    _partition: int, payloads: list[Payload], named: list[tuple[str, str]]
+) -> list[Payload]:
+    """Add columns of bytes that tell apart what others hold, each under its name."""
+    return [
+        _core.Payload.from_table(_with_keys(payload.table(), named))
+        for payload in payloads
+    ]
+
+
+def _with_keys(table: pa.Table, named: list[tuple[str, str]]) -> pa.Table:
+    for name, key in named:
+        label = label_of(table.schema.field(name))
+        keys = [key_of(label, cell) for cell in cells_of(table, name)]
+        table = table.append_column(key, pa.array(keys, pa.large_binary()))
+    return table
 
 
 def measure(

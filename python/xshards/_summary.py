@@ -73,8 +73,9 @@ def described(
             wanted[name] = list(_MOMENTS)
         else:
             wanted[name] = ["count"]
-    # The number of rows has the name that the count of a column "1" has.
-    if "1" not in names:
+    # The number of rows is told where no column has its name.
+    counts_rows = "1" not in names and "*" not in names
+    if counts_rows:
         wanted["*"] = ["count"]
     found = shards._aggregate(wanted)
     numbers = {
@@ -82,7 +83,7 @@ def described(
         for name, kind in zip(names, kinds, strict=True)
         if kind == "numbers"
     }
-    num_rows = int(found["count(1)"]) if "1" not in names else None
+    num_rows = int(found["count(1)"]) if counts_rows else None
     _add_quantiles(shards, numbers, num_rows, list(percentiles))
     summaries = []
     for name, kind, dtype in zip(names, kinds, dtypes, strict=True):

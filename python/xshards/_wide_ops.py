@@ -12,6 +12,7 @@ import pyarrow as pa
 from xshards import _core, _shard_tasks
 from xshards._arguments import as_count, as_names, require
 from xshards._deferred import pd
+from xshards._labels import label_of, same_label
 from xshards._marks import DTYPE, MISSING, marks_of
 from xshards._merging import Merging
 from xshards.errors import (
@@ -71,7 +72,9 @@ class WideOps(Merging):
             msg = "partition_by needs at least one column"
             raise XShardsValueError(msg)
         count = as_count("num_partitions", num_partitions)
-        return self._derive(self._core.partition_by(keys, count))
+        keyed, added = self._with_keys(self._objects_among(keys))
+        core = keyed._core.partition_by([added.get(key, key) for key in keys], count)
+        return keyed._derive(core.drop(list(added.values())) if added else core)
 
     def partition_by_range(
         self, columns: str | Iterable[str], num_partitions: int | None = None
@@ -119,8 +122,9 @@ class WideOps(Merging):
 
         The result has the key columns first and then the aggregates, named as they were
         asked for: ``sum(price)``. The number of rows, ``{"*": "count"}``, is named
-        ``count(1)``, as Spark names it. Missing keys are a group of their own; missing
-        values are left out of aggregates. The order of groups is not defined.
+        ``count(1)``, as Spark names it, unless there is a column ``*``. Missing keys
+        are a group of their own; missing values are left out of aggregates. The order
+        of groups is not defined.
 
         Parameters
         ----------
@@ -161,14 +165,13 @@ class WideOps(Merging):
             if named
             else [
                 (engine_name(function), column, _titled(function, column))
-                for column, functions in self._aggregates(keys, agg)
-                for function in functions
+                for function, column in self._aggregates(keys, agg)
             ]
         )
         if not aggregates:
             msg = "group_by has nothing to aggregate: give agg as {column: function}"
             raise XShardsValueError(msg)
-        grouped = self._derive(self._core.group_by(keys, aggregates))._with_info(None)
+        grouped = self._grouped(keys, aggregates)
         if not join:
             return grouped
         if not keys:
@@ -176,7 +179,9 @@ class WideOps(Merging):
             raise XShardsValueError(msg)
         return self.merge(grouped, on=keys, how="left")
 
-    def _named_aggregate(self, name: str, wanted: object) -> tuple[str, str, str]:
+    def _named_aggregate(
+        self, name: str, wanted: object
+    ) -> tuple[str, str | None, str]:
         """Understand ``name=(column, function)``."""
         if isinstance(wanted, pd.NamedAgg) and not getattr(wanted, "args", ()):
             wanted = (wanted.column, wanted.aggfunc)
@@ -188,30 +193,45 @@ class WideOps(Merging):
             msg = f"{name} needs a pair (column, function), got {wanted!r}"
             raise XShardsTypeError(msg)
         label, function = wanted
-        column = "*" if label == "*" else self._keys_named(name, [label])[0]
-        return engine_name(function), column, name
+        return (
+            engine_name(function),
+            self._aggregated_column(name, label, function),
+            name,
+        )
 
     def _aggregates(
         self,
         keys: list[str],
         agg: str | Sequence[str] | Mapping[str, str | Sequence[str]],
-    ) -> list[tuple[str, list[str]]]:
+    ) -> list[tuple[str, str | None]]:
+        """Pair functions with the columns they are of, None for all rows."""
         if isinstance(agg, Mapping):
             return [
-                (name, _functions(f"agg of {label!r}", functions))
+                (function, self._aggregated_column("agg", label, function))
                 for label, functions in agg.items()
-                for name in (
-                    ["*"] if label == "*" else self._keys_named("agg", [label])
-                )
+                for function in _functions(f"agg of {label!r}", functions)
             ]
         functions = _functions("agg", agg)
         hidden = self._hidden()
         return [
-            (field.name, wanted)
+            (function, field.name)
             for field in self._full_schema()
             if field.name not in keys and field.name not in hidden
-            if (wanted := [f for f in functions if _applies(f, field)])
+            for function in functions
+            if _applies(function, field)
         ]
+
+    def _aggregated_column(self, what: str, label: object, function: str) -> str | None:
+        """Name the column to aggregate; None for all rows, which "*" stands for.
+
+        A column of that name comes first, as far as it is known.
+        """
+        schema = self._core.known_schema()
+        if label == "*" and function == "count":
+            fields = () if schema is None else schema
+            if not any(same_label(label_of(field), "*") for field in fields):
+                return None
+        return self._keys_named(what, [label])[0]
 
     def sort_values(
         self,
@@ -382,7 +402,12 @@ class WideOps(Merging):
         self._check_columns(keys, names)
         result = self
         if keys:
-            result = self._derive(self._core.drop_duplicates(keys, str(keep)))
+            keyed, added = self._with_keys(self._objects_among(keys))
+            if added:
+                keyed._full_schema()  # which dropping rows needs to know
+            by = [added.get(key, key) for key in keys]
+            core = keyed._core.drop_duplicates(by, str(keep))
+            result = keyed._derive(core.drop(list(added.values())) if added else core)
         return result._without_index() if ignore_index else result
 
 
@@ -403,9 +428,9 @@ def engine_name(function: str) -> str:
     return _ENGINE_NAMES.get(function, function)
 
 
-def _titled(function: str, column: str) -> str:
+def _titled(function: str, column: str | None) -> str:
     """Name an aggregate as Spark does."""
-    if column == "*":
+    if column is None:
         return "count(1)"
     if function.startswith("quantile(") and function.endswith(")"):
         return f"quantile({column}, {function[9:-1]})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from xshards import _shapes
-from xshards._analysis import Analysis
+from xshards._extremes import Extremes
 from xshards._labels import level_of
 from xshards._marks import DTYPE, OPAQUE, marks_of
 from xshards._pickles import Pickles
@@ -24,7 +24,7 @@ _ROWS_SHOWN = 10
 _COLUMNS_SHOWN = 60
 
 
-class XShards(Analysis, Pickles):
+class XShards(Extremes, Pickles):
     """A data set in partitions, and the recipe that makes them.
 
     Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas`, `from_arrow` and

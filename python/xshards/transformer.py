@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from xshards._arguments import as_names, require
 from xshards._deferred import pd
+from xshards._labels import engine_names
 from xshards.errors import XShardsRuntimeError, XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.shards import XShards
@@ -371,8 +372,10 @@ def _scale_to_vectors(
 
 
 def _index_of(shards: XShards, name: str) -> StringIndex:
-    counts = shards.group_by(name, {"*": "count"}).to_pandas().dropna(subset=[name])
-    ordered = counts.sort_values(["count(1)", name], ascending=[False, True])
+    (count,) = engine_names([name, "count"])[-1:]
+    counts = shards._grouped([name], [("count", None, count)]).to_pandas()
+    counts = counts.dropna(subset=[name])
+    ordered = counts.sort_values([count, name], ascending=[False, True])
     values = ordered[name].tolist()
     return StringIndex({value: i for i, value in enumerate(values, 1)}, name)
 

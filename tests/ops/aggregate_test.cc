@@ -68,12 +68,27 @@ TEST_F(AggregateTest, KeepsMissingKeysAsOneGroupInOrderOfAppearance) {
   EXPECT_EQ(out->schema()->field_names(), (std::vector<std::string>{"k", "s"}));
 }
 
+TEST_F(AggregateTest, TakesAColumnNamedStarForAColumn) {
+  const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a", "b", "a"])"},
+                            {"*", arrow::float64(), "[1, null, 4]"}});
+  const auto out = Both({.keys = {"k"},
+                         .aggregates = {{"count", kAllRows, "rows"},
+                                        {"count", "*", "values"},
+                                        {"sum", "*", "sum"}}},
+                        batch);
+  ExpectBatch(out, Batch({{"k", arrow::large_utf8(), R"(["a", "b"])"},
+                          {"rows", int64(), "[2, 1]"},
+                          {"values", int64(), "[2, 0]"},
+                          {"sum", arrow::float64(), "[5, 0]"}}));
+}
+
 TEST_F(AggregateTest, CountsRowsAndValues) {
   const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a", "b", "a", "a"])"},
                             {"v", arrow::float32(), "[1, null, NaN, 4]"}});
-  const auto out = Both(
-      {.keys = {"k"}, .aggregates = {{"count", "*", "rows"}, {"count", "v", "values"}}},
-      batch);
+  const auto out =
+      Both({.keys = {"k"},
+            .aggregates = {{"count", kAllRows, "rows"}, {"count", "v", "values"}}},
+           batch);
   ExpectBatch(out, Batch({{"k", arrow::large_utf8(), R"(["a", "b"])"},
                           {"rows", int64(), "[3, 1]"},
                           {"values", int64(), "[2, 0]"}}));
@@ -322,7 +337,7 @@ TEST_F(AggregateTest, AgreesWithALoopOverRandomGroups) {
   }
   const auto batch = Batch({{"k", Column(keys, key_valid)}, {"v", Column(values)}});
   AggregateNode node{.keys = {"k"}, .aggregates = All("v")};
-  node.aggregates.push_back({"count", "*", "rows"});
+  node.aggregates.push_back({"count", kAllRows, "rows"});
 
   // A tiny batch size makes the partial phase give its groups out again and again.
   for (int64_t batch_bytes : {int64_t{1} << 22, int64_t{512}}) {
@@ -414,7 +429,7 @@ TEST_F(AggregateTest, SaysWhatIsWrong) {
 TEST_F(AggregateTest, LearnsALateSchema) {
   const auto batch = Batch({{"k", int64(), "[1, 1]"}});
   const auto stream = Get(OpenLate(
-      AggregateNode{.keys = {"k"}, .aggregates = {{"count", "*", "n"}}}, {{batch}}));
+      AggregateNode{.keys = {"k"}, .aggregates = {{"count", kAllRows, "n"}}}, {{batch}}));
   EXPECT_EQ(stream->schema(), nullptr);
   ExpectBatch(Get(ReadAll(*stream)).at(0),
               Batch({{"k", int64(), "[1]"}, {"n", int64(), "[2]"}}));
@@ -474,7 +489,7 @@ TEST_F(SpilledGroupsTest, AreTheSame) {
                             .aggregates = {{"sum", "v", "sum"},
                                            {"mean", "v", "mean"},
                                            {"nunique", "v", "different"},
-                                           {"count", "*", "rows"}}});
+                                           {"count", kAllRows, "rows"}}});
   ExpectSameInLittleMemory({.keys = {"t", "k"}, .aggregates = {{"max", "v", "max"}}});
 }
 

@@ -21,7 +21,7 @@ class Positions : public OperatorTest {
   static AggregateNode Node(const std::string& function, AggregatePhase phase,
                             std::vector<std::string> keys = {"k"}) {
     AggregateNode node{.keys = std::move(keys),
-                       .aggregates = {{function, "*", "position"}}};
+                       .aggregates = {{function, kAllRows, "position"}}};
     node.phase = phase;
     return node;
   }

@@ -2,7 +2,9 @@
 """Aggregates of decimals, which pandas has as objects or in Arrow's own dtype."""
 
 import decimal
+import operator
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -103,3 +105,178 @@ def test_truth_values_are_no_decimals():
     for left, right in ((decimals, truths), (truths, decimals)):
         with pytest.raises(TypeError, match=r"Cannot join 'k' .* cast one of them"):
             left.merge(right)
+
+
+CENTS = ["1.50", "-2.25", "0.00", "7.00", "0.10", None, "-0.01", "123456789.99"]
+COMPARISONS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+BESIDE = [
+    *(7, -2, 0, True, np.int8(7), 2**62, 1.5, -2.25, 0.1, 0.0, -0.0, -0.01, 1e300),
+    *(-1e300, 5e-324, float("inf"), float("-inf"), 123456789.99),
+    *(decimal.Decimal(d) for d in ("1.5", "1.5000", "1.5001", "7", "1e20", "-0.010")),
+]
+
+
+def cents(dtype, cells=CENTS):
+    numbers = [None if cell is None else decimal.Decimal(cell) for cell in cells]
+    return pd.DataFrame({"d": pd.Series(numbers, dtype=dtype), "i": range(len(cells))})
+
+
+def truths(column):
+    return [None if pd.isna(cell) else bool(cell) for cell in column]
+
+
+@pytest.mark.parametrize("n", [1, 3, 20])
+@pytest.mark.parametrize("function", COMPARISONS)
+@pytest.mark.parametrize("dtype", [object, ARROW], ids=["object", "arrow"])
+def test_compared_with_numbers(dtype, function, n):
+    df, compare = cents(dtype), COMPARISONS[function]
+    shards = xs.from_pandas(df, n)
+    for other in BESIDE:
+        if isinstance(other, bool | np.integer) and dtype is object:
+            other = int(other)  # which pandas fails to compare, or takes for another
+        columns = {
+            "right": compare(xs.col("d"), other),
+            "left": compare(xs.lit(other), xs.col("d")),
+        }
+        found = shards.assign(**columns).to_pandas()
+        assert truths(found["right"]) == truths(compare(df["d"], other)), other
+        assert truths(found["left"]) == truths(compare(other, df["d"])), other
+        kept = shards.filter(compare(xs.col("d"), other)).to_pandas()["i"]
+        assert list(kept) == list(df["i"][compare(df["d"], other).fillna(False)])
+
+
+@settings(max_examples=50)
+@given(st.lists(decimals, max_size=6), st.floats(-2e4, 2e4) | decimals, st.data())
+def test_floats_are_compared_exactly(cells, other, data):
+    near = data.draw(st.sampled_from([other, *map(float, cells)]))
+    df = pd.DataFrame({"d": pd.Series(cells, dtype=object)})
+    shards = xs.from_pandas(df, 2)
+    if not cells:
+        return
+    for compare in COMPARISONS.values():
+        found = shards.filter(compare(xs.col("d"), near)).to_pandas()["d"]
+        assert list(found) == [cell for cell in cells if compare(cell, near)]
+
+
+@pytest.mark.parametrize("dtype", [object, ARROW], ids=["object", "arrow"])
+def test_compared_with_columns_and_text(dtype):
+    df = cents(dtype).assign(f=[1.5, -2.25, None, 7.0, 0.0, 1.0, 2.0, 3.0])
+    df["other"] = pd.Series([decimal.Decimal("1.500")] * len(df), dtype=object)
+    shards = xs.from_pandas(df, 3)
+    for name in ("i", "f", "other"):
+        for compare in (operator.eq, operator.lt, operator.ge):
+            column = shards.assign(t=compare(xs.col("d"), xs.col(name))).to_pandas()[
+                "t"
+            ]
+            expected = compare(df["d"], df[name])
+            assert truths(column) == truths(expected), (name, compare)
+    assert len(shards.filter(xs.col("d") == "abc").to_pandas()) == 0
+    with pytest.raises(TypeError, match=r"there is no order between .*decimal.*string"):
+        shards.filter(xs.col("d") < "abc")
+    with pytest.raises(TypeError, match=r"there is no add of .*decimal.*string"):
+        shards.assign(t=xs.col("d") + "abc")
+    assert list(shards.query("d > 1 and d < 10").to_pandas()["i"]) == [0, 3]
+    assert list(shards.query("d == 1.5 or d == -2").to_pandas()["i"]) == [0]
+
+
+@pytest.mark.parametrize("dtype", [object, ARROW], ids=["object", "arrow"])
+def test_is_in(dtype):
+    df = cents(dtype)
+    shards = xs.from_pandas(df, 3)
+    for values in ([7, 0], [1.5, -2.25], [decimal.Decimal("1.5000")], [2**62], [], [1]):
+        kept = shards.filter(xs.col("d").isin(values)).to_pandas()["i"]
+        # Of Arrow's decimals pandas takes only those of their scale.
+        expected = df["d"].astype(object).isin(values)
+        assert list(kept) == list(df["i"][expected]), values
+    assert len(shards.filter(xs.col("d").isin([decimal.Decimal("1.5001")]))) == 0
+
+
+ARITHMETIC = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def outcome(function):
+    try:
+        return function()
+    except (TypeError, NotImplementedError, ArithmeticError) as error:
+        return type(error)
+
+
+def assert_same_numbers(actual, expected):
+    assert list(actual.isna()) == list(expected.isna())
+    for one, other in zip(actual.dropna(), expected.dropna(), strict=True):
+        assert isinstance(one, decimal.Decimal)
+        # Python rounds quotients to 28 digits.
+        assert abs(one - other) <= abs(other) * decimal.Decimal("1e-20"), (one, other)
+
+
+@pytest.mark.parametrize("function", ARITHMETIC)
+@pytest.mark.parametrize("dtype", [object, ARROW], ids=["object", "arrow"])
+def test_arithmetic_with_whole_numbers(dtype, function):
+    df, compute = cents(dtype), ARITHMETIC[function]
+    shards = xs.from_pandas(df, 3)
+    for other in (3, -7, 10**17, decimal.Decimal("1.1")):
+        expected = outcome(lambda other=other: compute(df["d"], other))
+        if expected is NotImplementedError:
+            with pytest.raises(TypeError, match="no modulo"):
+                shards.assign(t=compute(xs.col("d"), other))
+            continue
+        found = shards.assign(t=compute(xs.col("d"), other)).to_pandas()["t"]
+        assert_same_numbers(found, expected)
+        if function in "+-*":
+            assert found.dtype == expected.dtype
+            back = shards.assign(t=compute(other, xs.col("d"))).to_pandas()["t"]
+            assert_same_numbers(back, compute(other, df["d"]))
+    if function in "+-*":
+        beside = shards.assign(t=compute(xs.col("d"), xs.col("i"))).to_pandas()["t"]
+        assert_same_numbers(beside, compute(df["d"], df["i"]))
+
+
+def test_arithmetic_has_room_for_all_digits():
+    value = decimal.Decimal("9" * 36 + ".99")
+    table = pa.table({"d": pa.array([value, None], pa.decimal128(38, 2))})
+    shards = xs.from_arrow(table, 3)
+    found = shards.assign(a=xs.col("d") * 100, b=xs.col("d") + 1).to_pandas()
+    with decimal.localcontext(prec=60):
+        assert found["a"][0] == value * 100
+        assert found["b"][0] == value + 1
+    total = shards.assign(t=xs.col("d") > 10**18).to_pandas()["t"]
+    assert list(total) == [True, False]
+    with pytest.raises(TypeError, match=r"more than 76 digits: cast one of them"):
+        shards.assign(a=xs.col("d") * xs.col("d"))
+    flags = shards.assign(t=xs.col("d") + True).to_pandas()["t"]
+    with decimal.localcontext(prec=60):
+        assert flags[0] == value + 1
+
+
+@pytest.mark.parametrize("cells", [[], [None], ["1.50"]], ids=str)
+def test_few_decimals(cells):
+    df = cents(ARROW, cells)
+    shards = xs.from_pandas(df, 4)
+    assert list(shards.filter(xs.col("d") >= 1).to_pandas()["i"]) == [
+        n for n, cell in enumerate(cells) if cell
+    ]
+    found = shards.assign(t=xs.col("d") * 2).to_pandas()["t"]
+    pd.testing.assert_series_equal(found, (df["d"] * 2).rename("t"))
+
+
+def test_filters_of_parquet_files(tmp_path):
+    table = pa.table({"d": pa.array([decimal.Decimal(n) / 4 for n in range(40)])})
+    xs.from_arrow(table, 4).to_parquet(str(tmp_path / "d"))
+    shards = xs.read_parquet(str(tmp_path / "d"))
+    assert len(shards.filter(xs.col("d") > 9)) == 3
+    assert len(shards.filter(xs.col("d") >= 9.25)) == 3
+    assert len(shards.filter(xs.col("d") == decimal.Decimal("2.500"))) == 1

@@ -358,6 +358,8 @@ ROW_METHODS = {
     "dtypes": lambda s: s.dtypes,
     "schema": lambda s: s.schema,
     "unique": lambda s: s.unique(),
+    "idxmin": lambda s: s.idxmin(),
+    "mode": lambda s: s.mode(),
     "select": lambda s: s.select("a").collect(),
     "filter": lambda s: s.filter(xs.col("a") > 1).collect(),
     "with_column": lambda s: s.with_column("a", 1).collect(),

@@ -46,7 +46,7 @@ TEST_F(ColumnPruningTest, KeepsTheKeysOfWhatIsOnTheWay) {
                      .PartitionBy({"c"})
                      .Select(std::vector<std::string>{"a"})),
             (Lists{{"a", "c", "d"}}));
-  EXPECT_EQ(Read(shards.GroupBy({"b"}, {{"sum", "d", "x"}, {"count", "*", "n"}})),
+  EXPECT_EQ(Read(shards.GroupBy({"b"}, {{"sum", "d", "x"}, {"count", kAllRows, "n"}})),
             (Lists{{"b", "d"}}));
 }
 

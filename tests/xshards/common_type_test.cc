@@ -116,5 +116,34 @@ TEST_F(CommonTypeTest, CategoriesThatDifferBecomeTheirValues) {
       << text->ToString();
 }
 
+TEST_F(CommonTypeTest, DecimalsHoldWholeNumbersBesideThem) {
+  const auto type = [](const TypePointer& left, const TypePointer& right) {
+    const auto found = DecimalCommonType(*left, *right);
+    return found == nullptr ? "" : found->ToString();
+  };
+  const auto cents = arrow::decimal128(12, 2);
+  EXPECT_EQ(type(cents, arrow::decimal128(5, 4)), "decimal128(14, 4)");
+  EXPECT_EQ(type(cents, arrow::boolean()), "decimal128(12, 2)");
+  EXPECT_EQ(type(arrow::int8(), arrow::decimal128(1, 1)), "decimal128(4, 1)");
+  EXPECT_EQ(type(arrow::int16(), arrow::int32()), "decimal128(10, 0)");
+  EXPECT_EQ(type(cents, arrow::int64()), "decimal128(21, 2)");
+  EXPECT_EQ(type(arrow::uint64(), cents), "decimal128(22, 2)");
+  EXPECT_EQ(type(arrow::decimal128(38, 38), arrow::int64()), "decimal256(57, 38)");
+  EXPECT_EQ(type(arrow::decimal256(76, 70), arrow::int64()), "decimal256(76, 70)");
+  EXPECT_EQ(type(arrow::decimal128(3, -2), arrow::int8()), "decimal128(5, 0)");
+  EXPECT_EQ(type(cents, arrow::float64()), "");
+  EXPECT_EQ(type(arrow::large_utf8(), cents), "");
+}
+
+TEST_F(CommonTypeTest, PicklesBesideBytesStayKnown) {
+  const auto bytes = WithDtype(arrow::field("x", arrow::large_binary()), "object");
+  const auto notes = arrow::key_value_metadata({"xshards.opaque"}, {"pickle"});
+  const auto pickles = arrow::field("x", arrow::large_binary())->WithMetadata(notes);
+  for (const auto& [left, right] : {std::pair{bytes, pickles}, {pickles, bytes}}) {
+    ASSERT_OK_AND_ASSIGN(auto common, CommonField(left, right));
+    EXPECT_TRUE(IsOpaque(*common));
+  }
+}
+
 }  // namespace
 }  // namespace xshards

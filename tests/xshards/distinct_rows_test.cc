@@ -33,7 +33,7 @@ TEST(DistinctRows, AreRowsOfTheInputInTheirOrder) {
   EXPECT_TRUE(KeepsRows(Distinct({{"first_row", "id", "id"}})));
   EXPECT_FALSE(KeepsRows(Distinct({{"first_row", "id", "other"}})));
   EXPECT_FALSE(KeepsRows(Distinct({{"last_row", "id", "id"}})));
-  EXPECT_FALSE(KeepsRows(Distinct({{"count", "*", "n"}})));
+  EXPECT_FALSE(KeepsRows(Distinct({{"count", kAllRows, "n"}})));
   auto node = Distinct({{"last_row", "id", "id"}});
   node.by_last = true;
   EXPECT_TRUE(KeepsRows(node));

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include <arrow/array/util.h>
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/exec.h>
 #include <arrow/compute/initialize.h>
@@ -199,6 +200,78 @@ TEST_F(ExpressionTest, KnowsItsColumnsConjunctsAndSubstitutes) {
   EXPECT_EQ(expression.column_name(), nullptr);
   auto replaced = (col("a") > lit(1)).Substitute({{"a", col("x") * lit(2)}});
   EXPECT_TRUE(replaced.Equals(col("x") * lit(2) > lit(1)));
+}
+
+/// Decimals of two digits behind the point, beside others.
+class DecimalExpressionTest : public ExpressionTest {
+ protected:
+  std::shared_ptr<arrow::Array> Of(const Expression& expression) {
+    const auto schema = arrow::schema({arrow::field("d", arrow::decimal128(4, 2))});
+    const auto batch =
+        Batch(schema, R"([{"d": "1.50"}, {"d": null}, {"d": "-0.10"}, {"d": "0.10"}])");
+    auto bound = expression.Bind(*schema);
+    EXPECT_TRUE(bound.ok()) << bound.status();
+    if (!bound.ok()) return nullptr;
+    auto result = arrow::compute::ExecuteScalarExpression(
+        bound->arrow, arrow::compute::ExecBatch(*batch));
+    EXPECT_TRUE(result.ok()) << result.status();
+    if (!result.ok()) return nullptr;
+    return result->is_scalar()
+               ? arrow::MakeArrayFromScalar(*result->scalar(), 4).ValueOrDie()
+               : result->make_array();
+  }
+  void ExpectTruths(const Expression& expression, const std::string& json) {
+    const auto actual = Of(expression);
+    ASSERT_NE(actual, nullptr);
+    EXPECT_TRUE(actual->Equals(Array(arrow::boolean(), json)))
+        << expression.ToString() << " gave " << actual->ToString();
+  }
+};
+
+TEST_F(DecimalExpressionTest, ComparesWithWholeNumbersExactly) {
+  ExpectTruths(col("d") > lit(1), "[true, false, false, false]");
+  ExpectTruths(lit(int64_t{1} << 62) > col("d"), "[true, false, true, true]");
+  ExpectTruths(col("d") != lit(0), "[true, true, true, true]");
+}
+
+TEST_F(DecimalExpressionTest, ComparesWithFloatsExactly) {
+  ExpectTruths(col("d") == lit(1.5), "[true, false, false, false]");
+  // The float is a little more than a tenth, and less than minus a tenth.
+  ExpectTruths(col("d") == lit(0.1), "[false, false, false, false]");
+  ExpectTruths(col("d") != lit(0.1), "[true, true, true, true]");
+  ExpectTruths(col("d") < lit(0.1), "[false, false, true, true]");
+  ExpectTruths(col("d") <= lit(0.1), "[false, false, true, true]");
+  ExpectTruths(col("d") > lit(-0.1), "[true, false, true, true]");
+  ExpectTruths(lit(-0.1) >= col("d"), "[false, false, false, false]");
+  ExpectTruths(col("d") >= lit(5e-324), "[true, false, false, true]");
+  ExpectTruths(col("d") < lit(1e300), "[true, false, true, true]");
+  ExpectTruths(col("d") > lit(-std::numeric_limits<double>::infinity()),
+               "[true, false, true, true]");
+  ExpectTruths(col("d") < lit(std::numeric_limits<double>::quiet_NaN()),
+               "[false, false, false, false]");
+}
+
+TEST_F(DecimalExpressionTest, HasNothingInCommonWithText) {
+  ExpectTruths(col("d") == lit("1.50"), "[false, false, false, false]");
+  const auto schema = arrow::schema({arrow::field("d", arrow::decimal128(4, 2))});
+  EXPECT_FAILS(TypeError, "there is no order between decimal128(4, 2) and",
+               (col("d") < lit("κ")).Bind(*schema));
+  EXPECT_FAILS(TypeError, "there is no add of decimal128(4, 2) and",
+               (col("d") + lit("κ")).Bind(*schema));
+}
+
+TEST_F(DecimalExpressionTest, HasRoomForAllDigits) {
+  const auto type = [](const Expression& expression) {
+    const auto schema = arrow::schema({arrow::field("d", arrow::decimal128(4, 2)),
+                                       arrow::field("sum", arrow::decimal128(38, 2))});
+    const auto bound = expression.Bind(*schema);
+    return bound.ok() ? bound->field->type()->ToString() : bound.status().ToString();
+  };
+  EXPECT_EQ(type(col("d") + lit(1)), "decimal128(22, 2)");
+  EXPECT_EQ(type(col("d") * lit(2)), "decimal128(24, 2)");
+  EXPECT_EQ(type(col("sum") * lit(100)), "decimal256(42, 2)");
+  EXPECT_EQ(type(col("sum") - col("d")), "decimal256(39, 2)");
+  EXPECT_NE(type(col("sum") * col("sum")).find("more than 76 digits"), std::string::npos);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ inline std::vector<Plan> FragmentTrees() {
       MakeNode(MapNativeNode{.name = "first_three"}, {NumberedLeaf(10)}),
       MakeNode(AggregateNode{.keys = {"key"}, .aggregates = {{"sum", "value", "s"}}},
                {NumberedLeaf(100)}),
+      MakeNode(AggregateNode{.keys = {"key"}, .aggregates = {{"count", kAllRows, "n"}}},
+               {NumberedLeaf(100)}),
       MakeNode(JoinNode{.left_keys = {"id"}, .right_keys = {"id"}},
                {NumberedLeaf(10), NumberedLeaf(10, 5)}),
       MakeNode(SortNode{.keys = {{"value", false}}}, {NumberedLeaf(50)}),

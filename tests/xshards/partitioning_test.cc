@@ -53,7 +53,7 @@ TEST_F(PartitioningTest, IsMadeByGroups) {
   EXPECT_EQ(Of(rows_.GroupBy({"key"}, {})), (Partitioning{{"key"}, 3}));
   EXPECT_EQ(Of(by_key_.GroupBy({"id", "key"}, {})), four_);
   EXPECT_EQ(Of(by_key_.GroupBy({"id"}, {})), (Partitioning{{"id"}, 4}));
-  EXPECT_EQ(Of(rows_.GroupBy({}, {{"count", "*", "n"}})), Found());
+  EXPECT_EQ(Of(rows_.GroupBy({}, {{"count", kAllRows, "n"}})), Found());
 }
 
 TEST_F(PartitioningTest, SavesTheSecondExchange) {
@@ -77,7 +77,8 @@ TEST_F(PartitioningTest, SavesTheSecondExchange) {
 }
 
 TEST_F(PartitioningTest, SavesTheExchangeOfGroups) {
-  const std::vector<Aggregate> sums = {{"sum", "value", "sum"}, {"count", "*", "rows"}};
+  const std::vector<Aggregate> sums = {{"sum", "value", "sum"},
+                                       {"count", kAllRows, "rows"}};
   const std::vector<std::string> keys = {"key", "id"};
   const auto groups = [](const XShards& shards) {
     std::map<std::pair<std::string, int64_t>, std::string> rows;

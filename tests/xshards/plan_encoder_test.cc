@@ -56,7 +56,9 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
       ExchangeNode{.mode = ExchangeMode::kHash, .keys = {"a"}, .num_partitions = 3},
       {leaf}));
   ExpectSame(MakeNode(AggregateNode{.keys = {"a"},
-                                    .aggregates = {{"sum", "b", "sum(b)"}},
+                                    .aggregates = {{"sum", "b", "sum(b)"},
+                                                   {"count", "*", "count(*)"},
+                                                   {"count", kAllRows, "count(1)"}},
                                     .phase = AggregatePhase::kFinal},
                       {leaf}));
   ExpectSame(

@@ -41,7 +41,7 @@ TEST_F(PlanSchemaTest, AggregatesHaveTheTypesPandasGives) {
                                          {"mean", "i", "c"},
                                          {"mean", "f", "d"},
                                          {"min", "k", "e"},
-                                         {"count", "*", "g"}});
+                                         {"count", kAllRows, "g"}});
   ASSERT_OK_AND_ASSIGN(auto schema, grouped.schema());
   EXPECT_EQ(schema->ToString(),
             "k: large_string\na: int64\nb: float\nc: double\nd: double\n"
@@ -67,6 +67,27 @@ TEST_F(PlanSchemaTest, PicksNoExtremesOfPythonObjects) {
   EXPECT_TRUE(IsOrdered(*largest->field(0)));
 }
 
+TEST_F(PlanSchemaTest, ComparesNoPythonObjects) {
+  const auto notes = arrow::key_value_metadata({"xshards.opaque"}, {"pickle"});
+  const auto objects = arrow::field("ö", arrow::large_binary())->WithMetadata(notes);
+  const auto shards = Shards(arrow::schema({objects, arrow::field("n", arrow::int8())}));
+  const char* order = "Column 'ö' holds Python objects, whose order only Python knows";
+  EXPECT_FAILS(TypeError, order, shards.Sort({{"n", true}, {"ö", true}}).schema());
+  EXPECT_FAILS(TypeError, order, shards.PartitionByRange({"ö"}).schema());
+  const char* equal =
+      "Column 'ö' holds Python objects, and only Python knows which of them are equal";
+  EXPECT_FAILS(TypeError, equal, shards.PartitionBy({"n", "ö"}).schema());
+  EXPECT_FAILS(TypeError, equal, shards.Distinct().schema());
+  EXPECT_FAILS(TypeError, equal, shards.GroupBy({"ö"}, {{"sum", "n", "x"}}).schema());
+  EXPECT_FAILS(TypeError, equal, shards.GroupBy({}, {{"nunique", "ö", "x"}}).schema());
+  const JoinNode join{.left_keys = {"ö"}, .right_keys = {"ö"}};
+  EXPECT_FAILS(TypeError, equal, shards.Join(shards, join).schema());
+  // What only moves them is free to.
+  ASSERT_OK(shards.Sort({{"n", true}}).schema());
+  ASSERT_OK(shards.GroupBy({"n"}, {{"first_row", "ö", "x"}}).schema());
+  ASSERT_OK(shards.Repartition(3).schema());
+}
+
 TEST_F(PlanSchemaTest, MultipliesOnlyNumbers) {
   const auto shards =
       Shards(arrow::schema({arrow::field("t", arrow::duration(arrow::TimeUnit::SECOND)),
@@ -82,6 +103,10 @@ TEST_F(PlanSchemaTest, RefusesWhatHasNoMeaning) {
                shards_.GroupBy({"i"}, {{"sum", "k", "x"}}).schema());
   EXPECT_FAILS(Invalid, "There is no aggregate 'median_of_medians'; there are:",
                shards_.GroupBy({"i"}, {{"median_of_medians", "k", "x"}}).schema());
+  EXPECT_FAILS(Invalid, "Rows are only counted: name a column for sum",
+               shards_.GroupBy({"i"}, {{"sum", kAllRows, "x"}}).schema());
+  EXPECT_FAILS(KeyError, "There is no column '*'; there are: k, i, f",
+               shards_.GroupBy({"i"}, {{"count", "*", "x"}}).schema());
   EXPECT_FAILS(KeyError, "There is no column 'zz'; there are: k, i, f",
                shards_.PartitionBy({"zz"}).schema());
   EXPECT_FAILS(KeyError, "'zz'", shards_.Sort({{"zz", true}}).schema());
@@ -122,7 +147,7 @@ TEST_F(PlanSchemaTest, DtypesFollowTheirColumns) {
   };
   EXPECT_EQ(dtype(shards.Select({{"m", col("n")}}), "m"), "Int8");
   EXPECT_EQ(dtype(shards.Filter(col("n") > lit(1)).Sort({{"k", true}}), "n"), "Int8");
-  EXPECT_EQ(dtype(shards.GroupBy({"n"}, {{"count", "*", "c"}}), "n"), "Int8");
+  EXPECT_EQ(dtype(shards.GroupBy({"n"}, {{"count", kAllRows, "c"}}), "n"), "Int8");
   EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"max", "n", "m"}}), "m"), "Int8");
   EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"sum", "n", "m"}}), "m"), "Int64");
   EXPECT_EQ(dtype(shards.GroupBy({"k"}, {{"mean", "n", "m"}}), "m"), "Float64");

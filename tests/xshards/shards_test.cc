@@ -138,7 +138,8 @@ TEST_F(ShardsTest, CountsWithAndWithoutAFilter) {
 }
 
 TEST_F(ShardsTest, GroupsAndJoinsAcrossPartitions) {
-  auto grouped = shards_.GroupBy({"key"}, {{"count", "*", "n"}, {"max", "id", "last"}});
+  auto grouped =
+      shards_.GroupBy({"key"}, {{"count", kAllRows, "n"}, {"max", "id", "last"}});
   ASSERT_OK_AND_ASSIGN(auto table, grouped.ToTable());
   EXPECT_EQ(table->num_rows(), 8);
   int64_t rows = 0;
@@ -270,10 +271,11 @@ TEST_F(ShardsTest, EmptyInputsGiveEmptyResultsWithTheirSchema) {
     EXPECT_EQ(table->schema()->field_names(),
               (std::vector<std::string>{"id", "key", "value"}));
   }
-  ASSERT_OK_AND_ASSIGN(auto total, empty.GroupBy({}, {{"count", "*", "n"}}).ToTable());
+  ASSERT_OK_AND_ASSIGN(auto total,
+                       empty.GroupBy({}, {{"count", kAllRows, "n"}}).ToTable());
   EXPECT_EQ(Ids(*total, "n"), (std::vector<int64_t>{0}));
   ASSERT_OK_AND_ASSIGN(auto groups,
-                       empty.GroupBy({"key"}, {{"count", "*", "n"}}).ToTable());
+                       empty.GroupBy({"key"}, {{"count", kAllRows, "n"}}).ToTable());
   EXPECT_EQ(groups->num_rows(), 0);
 }
 

@@ -112,7 +112,7 @@ def _expand(frames: XShards, keys: list[str], agg: Any) -> list[tuple[str, str]]
 
 
 def _result(column: str, function: str) -> str:
-    if column == "*":
+    if (column, function) == ("*", "count"):
         return "count(1)"
     return _RESULTS.get(function, f"{function}({{}})").format(column)
 
