@@ -12,6 +12,7 @@
 #include <arrow/array.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
+#include <arrow/record_batch.h>
 
 #include "io/number_text.h"
 #include "io/time_precision.h"
@@ -25,6 +26,10 @@ namespace {
 constexpr size_t kFlushBytes = 1 << 20;
 // Of rows that wait for others: long texts are not held, whatever their number.
 constexpr int64_t kHeldBytes = 2 << 20;
+// Of these rows, as the few that each of many files gets at a time: more become one.
+constexpr size_t kHeldPieces = 16;
+// What a column of a piece takes beside its rows.
+constexpr int64_t kColumnBytes = 512;
 
 template <typename ArrayType>
 auto ValueAt(const arrow::Array& array, int64_t row) {
@@ -105,7 +110,7 @@ class CsvWriter final : public FileWriter {
     if (!chunk_rows_.has_value()) return WriteRows(batch);
     for (int64_t row = 0; row < batch.num_rows();) {
       const int64_t count = std::min(batch.num_rows() - row, *chunk_rows_ - seen_rows_);
-      Hold(batch.Slice(row, count));
+      ARROW_RETURN_NOT_OK(Hold(batch.Slice(row, count)));
       seen_rows_ += count;
       row += count;
       const bool is_chunk = seen_rows_ == *chunk_rows_;
@@ -120,13 +125,25 @@ class CsvWriter final : public FileWriter {
     return Flush();
   }
 
+  int64_t held_bytes() const override {
+    const auto num_columns = static_cast<int64_t>(held_.size() * precisions_.size());
+    return held_bytes_ + num_columns * kColumnBytes +
+           static_cast<int64_t>(text_.capacity());
+  }
+
+  arrow::Status Release() override {
+    ARROW_RETURN_NOT_OK(Finish());
+    text_.shrink_to_fit();
+    return arrow::Status::OK();
+  }
+
  private:
   void StartChunk() {
     seen_rows_ = 0;
     std::fill(precisions_.begin(), precisions_.end(), TimePrecision::kDay);
   }
 
-  void Hold(std::shared_ptr<arrow::RecordBatch> rows) {
+  arrow::Status Hold(std::shared_ptr<arrow::RecordBatch> rows) {
     for (int i = 0; i < rows->num_columns(); ++i) {
       if (!HasPrecision(*rows->column(i)->type())) continue;
       auto& precision = precisions_[static_cast<size_t>(i)];
@@ -134,6 +151,11 @@ class CsvWriter final : public FileWriter {
     }
     held_bytes_ += RowBytes(*rows);
     held_.push_back(std::move(rows));
+    if (held_.size() < kHeldPieces) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto whole,
+                          arrow::ConcatenateRecordBatches(held_, context_.memory_pool()));
+    held_ = {std::move(whole)};
+    return arrow::Status::OK();
   }
 
   arrow::Status WriteHeld() {

@@ -230,6 +230,14 @@ class JsonWriter final : public FileWriter {
     return arrow::Status::OK();
   }
 
+  int64_t held_bytes() const override { return static_cast<int64_t>(text_.capacity()); }
+
+  arrow::Status Release() override {
+    ARROW_RETURN_NOT_OK(Finish());
+    text_.shrink_to_fit();
+    return arrow::Status::OK();
+  }
+
   arrow::Status Finish() override {
     ARROW_RETURN_NOT_OK(file_->Write(text_));
     text_.clear();

@@ -263,6 +263,23 @@ TEST_F(Writers, NameATimeThatHasNoTextInItsZone) {
   }
 }
 
+TEST_F(Writers, CsvHoldsRowsThatComeOneByOne) {
+  const auto schema =
+      arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
+                     arrow::field("s", arrow::large_utf8())});
+  arrow::RecordBatchVector batches;
+  std::string expected = "t,s\n";
+  for (int i = 0; i < 100; ++i) {
+    batches.push_back(Batch(schema, R"([{"t": 86400, "s": "\u00e4"}])"));
+    expected += "1970-01-02 00:00:00,\u00e4\n";
+  }
+  batches.push_back(Batch(schema, R"([{"t": 1, "s": null}])"));
+  expected += "1970-01-01 00:00:01,\n";
+  const auto path = directory_.File("t.csv");
+  ASSERT_OK(WriteFile("csv", path, batches));
+  EXPECT_EQ(Contents(path), expected);
+}
+
 TEST_F(Writers, MissingValuesReadBackAsMissing) {
   const auto values =
       arrow::RecordBatch::Make(arrow::schema({arrow::field("f", arrow::float64())}), 3,
