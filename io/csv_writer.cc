@@ -12,9 +12,12 @@
 #include <arrow/array.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
+#include <arrow/record_batch.h>
 
 #include "io/number_text.h"
 #include "io/time_precision.h"
+#include "io/time_text.h"
+#include "io/zone_offsets.h"
 #include "xshards/row_bytes.h"
 
 namespace xshards::io {
@@ -23,13 +26,17 @@ namespace {
 constexpr size_t kFlushBytes = 1 << 20;
 // Of rows that wait for others: long texts are not held, whatever their number.
 constexpr int64_t kHeldBytes = 2 << 20;
+// Of these rows, as the few that each of many files gets at a time: more become one.
+constexpr size_t kHeldPieces = 16;
+// What a column of a piece takes beside its rows.
+constexpr int64_t kColumnBytes = 512;
 
 template <typename ArrayType>
 auto ValueAt(const arrow::Array& array, int64_t row) {
   return static_cast<const ArrayType&>(array).GetView(row);
 }
 
-// The type a column is turned into so that its values have a text.
+// The type a column is turned into so that AppendValue() has a text for its values.
 std::shared_ptr<arrow::DataType> PrintableType(
     const std::shared_ptr<arrow::DataType>& type) {
   switch (type->id()) {
@@ -40,6 +47,10 @@ std::shared_ptr<arrow::DataType> PrintableType(
     case arrow::Type::FLOAT:
     case arrow::Type::DOUBLE:
     case arrow::Type::LARGE_STRING:
+    case arrow::Type::DATE32:
+    case arrow::Type::DATE64:
+    case arrow::Type::TIMESTAMP:
+    case arrow::Type::DURATION:
       return type;
     case arrow::Type::INT8:
     case arrow::Type::INT16:
@@ -65,6 +76,13 @@ std::optional<int64_t> ChunkRows(const arrow::Schema& schema) {
   }
   return std::max<int64_t>(kChunkValues / schema.num_fields(), 1);
 }
+
+// A column of rows that are written.
+struct PrintedColumn {
+  std::shared_ptr<arrow::Array> values;
+  TimePrecision precision = TimePrecision::kDay;  // of times and durations
+  std::vector<int32_t> offsets = {};              // of times, see ZoneOffsets()
+};
 
 class CsvWriter final : public FileWriter {
  public:
@@ -92,7 +110,7 @@ class CsvWriter final : public FileWriter {
     if (!chunk_rows_.has_value()) return WriteRows(batch);
     for (int64_t row = 0; row < batch.num_rows();) {
       const int64_t count = std::min(batch.num_rows() - row, *chunk_rows_ - seen_rows_);
-      Hold(batch.Slice(row, count));
+      ARROW_RETURN_NOT_OK(Hold(batch.Slice(row, count)));
       seen_rows_ += count;
       row += count;
       const bool is_chunk = seen_rows_ == *chunk_rows_;
@@ -107,13 +125,25 @@ class CsvWriter final : public FileWriter {
     return Flush();
   }
 
+  int64_t held_bytes() const override {
+    const auto num_columns = static_cast<int64_t>(held_.size() * precisions_.size());
+    return held_bytes_ + num_columns * kColumnBytes +
+           static_cast<int64_t>(text_.capacity());
+  }
+
+  arrow::Status Release() override {
+    ARROW_RETURN_NOT_OK(Finish());
+    text_.shrink_to_fit();
+    return arrow::Status::OK();
+  }
+
  private:
   void StartChunk() {
     seen_rows_ = 0;
     std::fill(precisions_.begin(), precisions_.end(), TimePrecision::kDay);
   }
 
-  void Hold(std::shared_ptr<arrow::RecordBatch> rows) {
+  arrow::Status Hold(std::shared_ptr<arrow::RecordBatch> rows) {
     for (int i = 0; i < rows->num_columns(); ++i) {
       if (!HasPrecision(*rows->column(i)->type())) continue;
       auto& precision = precisions_[static_cast<size_t>(i)];
@@ -121,6 +151,11 @@ class CsvWriter final : public FileWriter {
     }
     held_bytes_ += RowBytes(*rows);
     held_.push_back(std::move(rows));
+    if (held_.size() < kHeldPieces) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto whole,
+                          arrow::ConcatenateRecordBatches(held_, context_.memory_pool()));
+    held_ = {std::move(whole)};
+    return arrow::Status::OK();
   }
 
   arrow::Status WriteHeld() {
@@ -131,27 +166,38 @@ class CsvWriter final : public FileWriter {
     return arrow::Status::OK();
   }
 
-  arrow::Result<std::shared_ptr<arrow::Array>> Printable(
-      const std::shared_ptr<arrow::Array>& column, TimePrecision precision) {
-    if (HasPrecision(*column->type())) return TimesAsText(column, precision, &context_);
-    const auto type = PrintableType(column->type());
-    if (type->Equals(*column->type())) return column;
-    return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Unsafe(),
-                                &context_);
+  arrow::Result<PrintedColumn> Printed(const std::shared_ptr<arrow::Array>& values,
+                                       TimePrecision precision) {
+    PrintedColumn column{.values = values, .precision = precision};
+    const auto type = PrintableType(values->type());
+    if (!type->Equals(*values->type())) {
+      ARROW_ASSIGN_OR_RAISE(
+          column.values,
+          arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Unsafe(),
+                               &context_));
+    } else if (type->id() == arrow::Type::TIMESTAMP) {
+      const auto& times = static_cast<const arrow::TimestampArray&>(*values);
+      ARROW_ASSIGN_OR_RAISE(column.offsets, ZoneOffsets(times, &context_));
+    }
+    return column;
   }
 
   arrow::Status WriteRows(const arrow::RecordBatch& batch) {
-    arrow::ArrayVector columns;
+    std::vector<PrintedColumn> columns;
     for (int i = 0; i < batch.num_columns(); ++i) {
-      ARROW_ASSIGN_OR_RAISE(
-          auto column, Printable(batch.column(i), precisions_[static_cast<size_t>(i)]));
-      columns.push_back(std::move(column));
+      auto column = Printed(batch.column(i), precisions_[static_cast<size_t>(i)]);
+      if (!column.ok()) {
+        return column.status().WithMessage("Could not write column '",
+                                           batch.column_name(i),
+                                           "' as CSV: ", column.status().message());
+      }
+      columns.push_back(std::move(column).ValueUnsafe());
     }
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
       const size_t begin = text_.size();
       for (size_t i = 0; i < columns.size(); ++i) {
         if (i > 0) text_ += sep_;
-        AppendValue(*columns[i], row);
+        AppendValue(columns[i], row);
       }
       // A line without a character would be skipped as empty when it is read.
       if (text_.size() == begin) text_ += "\"\"";
@@ -167,7 +213,8 @@ class CsvWriter final : public FileWriter {
     return arrow::Status::OK();
   }
 
-  void AppendValue(const arrow::Array& column, int64_t row) {
+  void AppendValue(const PrintedColumn& printed, int64_t row) {
+    const arrow::Array& column = *printed.values;
     if (column.IsNull(row)) {
       text_ += na_rep_;
       return;
@@ -188,8 +235,44 @@ class CsvWriter final : public FileWriter {
       case arrow::Type::DOUBLE:
         AppendNumber(ValueAt<arrow::DoubleArray>(column, row));
         return;
+      case arrow::Type::DATE32:
+      case arrow::Type::DATE64:
+      case arrow::Type::TIMESTAMP:
+      case arrow::Type::DURATION:
+        time_.clear();
+        AppendTimeOf(printed, row, &time_);
+        AppendText(time_);
+        return;
       default:
         AppendText(ValueAt<arrow::LargeStringArray>(column, row));
+    }
+  }
+
+  static void AppendTimeOf(const PrintedColumn& printed, int64_t row, std::string* out) {
+    const arrow::Array& column = *printed.values;
+    switch (column.type_id()) {
+      case arrow::Type::DATE32:
+        AppendDay(ValueAt<arrow::Date32Array>(column, row), out);
+        return;
+      case arrow::Type::DATE64:
+        AppendTime(ValueAt<arrow::Date64Array>(column, row), arrow::TimeUnit::MILLI,
+                   TimePrecision::kDay, out);
+        return;
+      case arrow::Type::TIMESTAMP: {
+        const auto& type = static_cast<const arrow::TimestampType&>(*column.type());
+        const int64_t ticks = ValueAt<arrow::TimestampArray>(column, row);
+        if (type.timezone().empty()) {
+          AppendTime(ticks, type.unit(), printed.precision, out);
+        } else {
+          AppendZonedTime(ticks, type.unit(), printed.precision,
+                          printed.offsets[static_cast<size_t>(row)], out);
+        }
+        return;
+      }
+      default:
+        AppendDuration(ValueAt<arrow::DurationArray>(column, row),
+                       static_cast<const arrow::DurationType&>(*column.type()).unit(),
+                       printed.precision, out);
     }
   }
 
@@ -223,6 +306,7 @@ class CsvWriter final : public FileWriter {
   const std::string na_rep_;
   arrow::compute::ExecContext context_;
   std::string text_;                         // written, not yet in the file
+  std::string time_;                         // scratch
   const std::optional<int64_t> chunk_rows_;  // looked at together, if there are times
   int64_t seen_rows_ = 0;                    // of them
   arrow::RecordBatchVector held_;            // seen and not written
@@ -239,11 +323,11 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
   ARROW_RETURN_NOT_OK(CheckKeys(options, {"sep", "header", "na_rep"}, "CSV writing"));
   for (const auto& field : schema->fields()) {
     const auto& type = field->type();
-    if (type->id() == arrow::Type::NA) continue;
+    const auto printable = PrintableType(type);
+    if (printable->Equals(*type)) continue;
     const bool is_bytes =
         arrow::is_base_binary_like(type->id()) && !arrow::is_string(type->id());
-    if (HasPrecision(*type)) continue;
-    if (is_bytes || !arrow::compute::CanCast(*type, *PrintableType(type)) ||
+    if (is_bytes || !arrow::compute::CanCast(*type, *printable) ||
         arrow::is_nested(type->id())) {
       return arrow::Status::TypeError("CSV cannot hold column '", field->name(), "' of ",
                                       type->ToString(), "; write Parquet or IPC");

@@ -10,8 +10,8 @@ namespace xshards::io {
 /// CSV as pandas.to_csv(index=False) writes it: a header, quotes only where needed, True
 /// and False, missing values and NaN empty. Times and durations are written with the
 /// digits that one of them needs, in rows that are looked at together, as many as pandas
-/// does: 100,000 values. These are held until then, or until they are large: then what
-/// came so far decides for them.
+/// does: 100,000 values. These are held until then, or until they are large, or
+/// released: then what came so far decides for them.
 /// Options: `sep` (one byte), `header` (true or false), `na_rep` (text for missing
 /// values).
 arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(

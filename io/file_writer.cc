@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/file_writer.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -10,12 +11,15 @@
 #include "io/partitioned_files.h"
 #include "io/type_names.h"
 #include "xshards/conform.h"
+#include "xshards/memory_budget.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards::io {
 namespace {
 
 constexpr char kPartitionColumns[] = "partition_cols";
+// Of the budget, what the files of a partition hold together on each thread.
+constexpr int64_t kHeldInBudget = 32;
 
 // The schema as people see it: dictionaries replaced by their values, and without the
 // notes in metadata that only the process that made them may read. JSON files hold the
@@ -98,6 +102,10 @@ arrow::Status WritePartitioned(const OpenWriter& open, const SinkSpec& spec,
   PartitionedFiles::Options options{
       .path = spec.path, .columns = std::move(columns), .writer_options = spec.options};
   options.writer_options.erase(kPartitionColumns);
+  if (context.storage.budget != nullptr) {
+    options.max_held_bytes =
+        std::min(options.max_held_bytes, context.storage.budget->limit() / kHeldInBudget);
+  }
   const auto open_target =
       [&](const std::shared_ptr<arrow::Schema>& schema) -> arrow::Result<Target> {
     ARROW_ASSIGN_OR_RAISE(

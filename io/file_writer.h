@@ -25,6 +25,11 @@ class FileWriter {
   virtual arrow::Status Write(const arrow::RecordBatch& batch) = 0;
   /// Write what comes last; the file itself is closed by its owner.
   virtual arrow::Status Finish() = 0;
+
+  /// The bytes of memory it has for what is not in the file yet and may go there now.
+  virtual int64_t held_bytes() const { return 0; }
+  /// Write that, and give the memory back.
+  virtual arrow::Status Release() { return arrow::Status::OK(); }
 };
 
 /// Starts a file. Invalid names an unknown option; TypeError names a column whose type

@@ -5,9 +5,14 @@
 #include <charconv>
 #include <cstdint>
 
+#include <arrow/array.h>
+#include <arrow/array/util.h>
+#include <arrow/compute/exec.h>
 #include <arrow/util/uri.h>
 
-#include "io/duration_text.h"
+#include "io/time_precision.h"
+#include "io/time_text.h"
+#include "io/zone_offsets.h"
 
 namespace xshards::io {
 namespace {
@@ -22,6 +27,21 @@ bool ReadInteger(std::string_view text, int64_t* value) {
   return read.ec == std::errc() && read.ptr == end && std::to_string(*value) == text;
 }
 
+// As Arrow has it, in the years that it knows.
+arrow::Result<std::string> TimeText(const arrow::TimestampScalar& time) {
+  const auto& type = static_cast<const arrow::TimestampType&>(*time.type);
+  std::string text;
+  if (type.timezone().empty() || type.timezone() == "UTC") {
+    AppendTime(time.value, type.unit(), FinestOf(type.unit()), &text);
+    return type.timezone().empty() ? text : text + "Z";
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto times, arrow::MakeArrayFromScalar(time, 1));
+  ARROW_RETURN_NOT_OK(ZoneOffsets(static_cast<const arrow::TimestampArray&>(*times),
+                                  arrow::compute::default_exec_context()));
+  ARROW_ASSIGN_OR_RAISE(const auto cast, time.CastTo(arrow::utf8()));
+  return std::string(static_cast<const arrow::StringScalar&>(*cast).view());
+}
+
 }  // namespace
 
 arrow::Result<std::string> HiveFolder(const std::string& column,
@@ -31,6 +51,11 @@ arrow::Result<std::string> HiveFolder(const std::string& column,
   if (arrow::is_string(value.type->id())) {
     return name + arrow::util::UriEscape(
                       static_cast<const arrow::BaseBinaryScalar&>(value).view());
+  }
+  if (value.type->id() == arrow::Type::TIMESTAMP) {
+    ARROW_ASSIGN_OR_RAISE(const auto text,
+                          TimeText(static_cast<const arrow::TimestampScalar&>(value)));
+    return name + arrow::util::UriEscape(text);
   }
   if (value.type->id() == arrow::Type::DURATION) {
     std::string text;

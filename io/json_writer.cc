@@ -8,13 +8,16 @@
 #include <vector>
 
 #include <arrow/array.h>
+#include <arrow/compute/exec.h>
 #include <arrow/scalar.h>
 #include <arrow/util/float16.h>
 
-#include "io/duration_text.h"
 #include "io/json_shape.h"
 #include "io/json_string.h"
 #include "io/number_text.h"
+#include "io/time_precision.h"
+#include "io/time_text.h"
+#include "io/zone_offsets.h"
 
 namespace xshards::io {
 namespace {
@@ -28,6 +31,27 @@ void AppendNumber(T value, std::string* out) {
   } else {
     *out += "null";
   }
+}
+
+arrow::Status AppendTime(const arrow::TimestampArray& times, int64_t row,
+                         std::string* out) {
+  const auto& type = static_cast<const arrow::TimestampType&>(*times.type());
+  const auto precision = FinestOf(type.unit());
+  *out += '"';
+  if (type.timezone().empty()) {
+    AppendTime(times.Value(row), type.unit(), precision, out);
+  } else if (type.timezone() == "UTC") {
+    AppendTime(times.Value(row), type.unit(), precision, out);
+    *out += 'Z';
+  } else {
+    const auto one = times.Slice(row, 1);
+    ARROW_ASSIGN_OR_RAISE(const auto offsets,
+                          ZoneOffsets(static_cast<const arrow::TimestampArray&>(*one),
+                                      arrow::compute::default_exec_context()));
+    AppendZonedTime(times.Value(row), type.unit(), precision, offsets[0], out);
+  }
+  *out += '"';
+  return arrow::Status::OK();
 }
 
 arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* out);
@@ -119,6 +143,13 @@ arrow::Status AppendValue(const arrow::Array& array, int64_t row, std::string* o
     case arrow::Type::LARGE_STRING:
       AppendJsonString(ValueAt<arrow::LargeStringArray>(array, row), out);
       break;
+    case arrow::Type::DATE32:
+      *out += '"';
+      AppendDay(ValueAt<arrow::Date32Array>(array, row), out);
+      *out += '"';
+      break;
+    case arrow::Type::TIMESTAMP:
+      return AppendTime(static_cast<const arrow::TimestampArray&>(array), row, out);
     case arrow::Type::DURATION:
       *out += '"';
       AppendIsoDuration(ValueAt<arrow::DurationArray>(array, row),
@@ -185,12 +216,25 @@ class JsonWriter final : public FileWriter {
         if (is_json_[i] && columns[i]->IsValid(row)) {
           text_ += static_cast<const arrow::LargeStringArray&>(*columns[i]).GetView(row);
         } else {
-          ARROW_RETURN_NOT_OK(AppendValue(*columns[i], row, &text_));
+          const auto status = AppendValue(*columns[i], row, &text_);
+          if (!status.ok()) {
+            return status.WithMessage("Could not write column '",
+                                      batch.column_name(static_cast<int>(i)),
+                                      "' as JSON: ", status.message());
+          }
         }
       }
       text_ += "}\n";
       if (text_.size() >= kFlushBytes) ARROW_RETURN_NOT_OK(Finish());
     }
+    return arrow::Status::OK();
+  }
+
+  int64_t held_bytes() const override { return static_cast<int64_t>(text_.capacity()); }
+
+  arrow::Status Release() override {
+    ARROW_RETURN_NOT_OK(Finish());
+    text_.shrink_to_fit();
     return arrow::Status::OK();
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,19 +9,21 @@
 #include <arrow/status.h>
 
 #include "io/text_input.h"
+#include "xshards/guessed_types.h"
 #include "xshards/plan.h"
 
 namespace xshards::io {
 
-/// The Misfit() of a value, which may be empty where it is not to be shown. Names the
-/// place by bytes: most misfits are never shown, and to count lines costs time.
+/// The Misfit() of a value, which may be empty where it is not to be shown.
 arrow::Status MisfitAt(std::string_view value, const std::string& column,
                        const std::string& path, TextPlace place);
 
-/// What MisfitAt() said, by the number of the line (a DescribePlace).
-std::string DescribeCsvPlace(const ScanNode& scan, const std::string& place,
-                             arrow::MemoryPool* pool);
-std::string DescribeJsonPlace(const ScanNode& scan, const std::string& place,
-                              arrow::MemoryPool* pool);
+/// The place by the number of its line (a DescribePlace).
+std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
+                                            const MisfitPlace& place,
+                                            arrow::MemoryPool* pool);
+std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
+                                             const MisfitPlace& place,
+                                             arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

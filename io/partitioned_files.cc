@@ -2,6 +2,7 @@
 #include "io/partitioned_files.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <arrow/array.h>
@@ -87,6 +88,29 @@ arrow::Status PartitionedFiles::Write(const arrow::RecordBatch& batch) {
       writer.reset();
       return file->Abandon(status);
     }
+  }
+  return BoundHeld();
+}
+
+// The files that hold most write it, until so little is left that others can go on for a
+// while: many small writes would cost more than the memory is worth.
+arrow::Status PartitionedFiles::BoundHeld() {
+  int64_t held = 0;
+  std::vector<std::pair<int64_t, File*>> files;
+  for (auto& file : files_) {
+    files.emplace_back(file.writer->held_bytes(), &file);
+    held += files.back().first;
+  }
+  if (held <= options_.max_held_bytes) return arrow::Status::OK();
+  std::sort(files.begin(), files.end(), std::greater<>());
+  for (auto& [bytes, file] : files) {
+    const auto status = file->writer->Release();
+    if (!status.ok()) {
+      file->writer.reset();
+      return file->file->Abandon(status);
+    }
+    held -= bytes;
+    if (held <= options_.max_held_bytes / 2) break;
   }
   return arrow::Status::OK();
 }

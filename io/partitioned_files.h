@@ -27,6 +27,8 @@ class PartitionedFiles {
     std::string path;  // of the file; the folders come before its name
     std::vector<std::string> columns;
     OptionMap writer_options;
+    /// What all files together may hold in memory (FileWriter::held_bytes) after a batch.
+    int64_t max_held_bytes = 64LL << 20;
   };
   /// The most files that are open at a time.
   static constexpr size_t kMaxFiles = 1000;
@@ -50,6 +52,7 @@ class PartitionedFiles {
 
   PartitionedFiles(OpenWriter open, Options options, arrow::MemoryPool* pool);
   arrow::Status OpenFiles();
+  arrow::Status BoundHeld();
 
   const OpenWriter open_;
   const Options options_;

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include <arrow/array.h>
-#include <arrow/compute/exec.h>
-#include <arrow/result.h>
+#include <arrow/type.h>
 
 namespace xshards::io {
 
@@ -17,13 +15,11 @@ enum class TimePrecision : uint8_t { kDay, kSecond, kMilli, kMicro, kNano };
 /// Whether it is a type of times, or of durations, that may be parts of a day.
 bool HasPrecision(const arrow::DataType& type);
 
-/// What the values of such a column need.
-TimePrecision PrecisionOf(const arrow::Array& times);
+int64_t TicksPerSecond(arrow::TimeUnit::type unit);
+/// All that times of a unit can have.
+TimePrecision FinestOf(arrow::TimeUnit::type unit);
 
-/// The column as text, as pandas.to_csv writes it with this precision: "2013-01-31",
-/// "2013-01-31 05:30:00.500", "2013-01-31 05:30:00+01:00", "1 days 02:03:04.500000".
-arrow::Result<std::shared_ptr<arrow::Array>> TimesAsText(
-    const std::shared_ptr<arrow::Array>& times, TimePrecision precision,
-    arrow::compute::ExecContext* context);
+/// What the values of such a column need; a time of a zone is never a mere day.
+TimePrecision PrecisionOf(const arrow::Array& times);
 
 }  // namespace xshards::io

@@ -55,6 +55,29 @@ bool IsOutOfRange(double value, std::string_view type) {
   return value < (is_signed ? -behind : 0.0) || value >= behind;
 }
 
+/// "1.5 (from column 'a') cannot become int64: ".
+std::string CannotBecome(const std::string& value,
+                         const std::vector<std::string>& columns,
+                         const std::string& type) {
+  std::string text = value;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    text += (i == 0 ? " (from column '" : ", '") + columns[i] + "'";
+  }
+  return text + (columns.empty() ? "" : ")") + " cannot become " + type + ": ";
+}
+
+/// pandas' words, and what can be done.
+constexpr char kNotFinite[] = "Cannot convert non-finite values (NA or inf) to integer; ";
+
+std::string MissingInteger(const std::vector<std::string>& columns,
+                           const std::string& type) {
+  const bool is_signed = !type.starts_with('u');
+  const std::string nullable = (is_signed ? "I" : "UI") + type.substr(is_signed ? 1 : 2);
+  return CannotBecome("a missing value", columns, type) + kNotFinite +
+         "fill missing values first (fillna), or keep them with astype('" + nullable +
+         "')";
+}
+
 /// Arrow's word on a float that an integer type cannot hold, with the columns that were
 /// read and what can be done; other failures as they are.
 arrow::Status NameFailedCast(const arrow::Status& status,
@@ -66,21 +89,20 @@ arrow::Status NameFailedCast(const arrow::Status& status,
   if (!said.starts_with(kValue) || type == std::string::npos) return status;
   // strtod: Arrow writes 1e300 with all its digits.
   const double value = std::strtod(said.c_str() + kValue.size(), nullptr);
-  std::ostringstream message;
-  message << std::setprecision(15) << value;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    message << (i == 0 ? " (from column '" : ", '") << columns[i] << "'";
-  }
-  message << (columns.empty() ? "" : ")") << " cannot become "
-          << said.substr(type + kType.size()) << ": ";
+  const std::string type_name = said.substr(type + kType.size());
+  if (std::isnan(value)) return status.WithMessage(MissingInteger(columns, type_name));
+  std::ostringstream shown;
+  shown << std::setprecision(15) << value;
+  std::string message = CannotBecome(shown.str(), columns, type_name);
   if (!std::isfinite(value)) {
-    message << "replace infinite and missing values first, or convert to float64";
-  } else if (!IsOutOfRange(value, said.substr(type + kType.size()))) {
-    message << "it has a fraction, which round() or trunc removes";
+    message += kNotFinite;
+    message += "replace infinite and missing values first, or convert to float64";
+  } else if (!IsOutOfRange(value, type_name)) {
+    message += "it has a fraction, which round() or trunc removes";
   } else {
-    message << "it is out of range; clip() values first, or convert to a wider type";
+    message += "it is out of range; clip() values first, or convert to a wider type";
   }
-  return status.WithMessage(message.str());
+  return status.WithMessage(message);
 }
 
 /// The place of each row's value in the dictionary; past its end where there is none.
@@ -117,6 +139,7 @@ arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
   ARROW_ASSIGN_OR_RAISE(auto bound, expression.Bind(schema));
   made.bound_ = std::move(bound.arrow);
   made.field_ = std::move(bound.field);
+  made.required_ = std::move(bound.required);
   made.columns_ = expression.Columns();
   for (const auto& name : made.columns_) {
     const int i = schema.GetFieldIndex(name);
@@ -135,8 +158,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::Evaluate(
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateRows(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
   arrow::compute::ExecBatch values(batch);
-  if (encoded_.empty()) return Run(bound_, values, exec);
-  if (columns_.size() == 1) {
+  if (encoded_.empty()) return RunOnValues(values, exec);
+  // What is required of rows is not known of the values of a dictionary.
+  if (columns_.size() == 1 && required_.empty()) {
     auto result = EvaluateByValue(batch, exec);
     // A value that no row has may be one that it fails on.
     if (result.ok() && *result != nullptr) return result;
@@ -146,6 +170,16 @@ arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateRows(
         values.values[static_cast<size_t>(i)],
         DecodeValues(static_cast<const arrow::DictionaryArray&>(*batch.column(i)),
                      exec->memory_pool()));
+  }
+  return RunOnValues(values, exec);
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::RunOnValues(
+    const arrow::compute::ExecBatch& values, arrow::compute::ExecContext* exec) const {
+  for (const auto& [required, type] : required_) {
+    ARROW_ASSIGN_OR_RAISE(const auto found, Run(required, values, exec));
+    if (found->null_count() == 0) continue;
+    return arrow::Status::Invalid(MissingInteger(columns_, type->ToString()));
   }
   return Run(bound_, values, exec);
 }

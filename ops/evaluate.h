@@ -29,17 +29,20 @@ class RowExpression {
   const std::shared_ptr<arrow::Field>& field() const { return field_; }
 
   /// Compute one array of the batch's length: constants are repeated. Invalid names the
-  /// columns and the value where a float has no place among integers.
+  /// columns and the value where one has no place among integers.
   arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
 
  private:
   arrow::Result<std::shared_ptr<arrow::Array>> EvaluateRows(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
+  arrow::Result<std::shared_ptr<arrow::Array>> RunOnValues(
+      const arrow::compute::ExecBatch& values, arrow::compute::ExecContext* exec) const;
   arrow::Result<std::shared_ptr<arrow::Array>> EvaluateByValue(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
 
   arrow::compute::Expression bound_;
+  std::vector<RequiredValues> required_;
   std::shared_ptr<arrow::Field> field_;
   std::vector<int> encoded_;          // of the columns that it reads
   std::vector<std::string> columns_;  // the names of all that it reads

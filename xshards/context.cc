@@ -90,15 +90,20 @@ template <typename Action>
 auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
     -> decltype(action(std::declval<Executor&>(), plan)) {
   auto result = RunOnce(plan, stop, action);
-  if (result.ok() || !IsMisfit(result.status())) return result;
-  ARROW_ASSIGN_OR_RAISE(const bool found, FindGuessedTypes(*plan, stop));
+  // Borrowed from the result.
+  const MisfitPlace* const misfit = MisfitPlace::Of(result.status());
+  if (misfit == nullptr) return result;
+  // Asked for now: what a second run keeps of its stages hides the scans below these.
+  const auto scans = GuessedScans(*plan);
+  if (scans.empty()) return result;
+  ARROW_RETURN_NOT_OK(FindGuessedTypes(scans, stop));
   // What was found holds for all values, so that once more is enough.
-  if (!found) return result;
   auto again = RunOnce(plan, stop, action);
+  // What was right for the types of samples may be so no longer.
   if (!again.ok() && again.status().IsTypeError()) {
-    return BecauseOf(result.status(), again.status(), [&](std::string place) {
-      return DescribeMisfit(*plan, std::move(place));
-    });
+    return again.status().WithMessage(again.status().message(),
+                                      ". The type was changed by the value ",
+                                      DescribeMisfit(scans, *misfit));
   }
   return again;
 }
@@ -120,8 +125,8 @@ auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action act
   return result;
 }
 
-arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
-                                              const arrow::StopToken& stop) {
+arrow::Status Context::FindGuessedTypes(const std::vector<ScanNode>& scans,
+                                        const arrow::StopToken& stop) {
   const RunPlan run = [&](const Plan& probe) -> arrow::Result<arrow::RecordBatchVector> {
     Executor executor(*this, stop);
     ARROW_ASSIGN_OR_RAISE(const auto partitions, executor.Collect(probe));
@@ -134,7 +139,6 @@ arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
     }
     return batches;
   };
-  const auto scans = GuessedScans(plan);
   for (const auto& scan : scans) {
     // It may be in the plan twice, or another action was first.
     if (scan.found->Get() != nullptr) continue;
@@ -143,15 +147,18 @@ arrow::Result<bool> Context::FindGuessedTypes(const PlanNode& plan,
     ARROW_ASSIGN_OR_RAISE(auto schema, (*find)(scan, run));
     scan.found->Set(std::move(schema));
   }
-  return !scans.empty();
+  return arrow::Status::OK();
 }
 
-std::string Context::DescribeMisfit(const PlanNode& plan, std::string place) {
-  for (const auto& scan : GuessedScans(plan)) {
+std::string Context::DescribeMisfit(const std::vector<ScanNode>& scans,
+                                    const MisfitPlace& place) {
+  for (const auto& scan : scans) {
     const auto describe = options_.operators->PlaceDescriber(scan.format);
-    if (describe.ok()) place = (**describe)(scan, place, memory_pool());
+    if (!describe.ok()) continue;
+    auto described = (**describe)(scan, place, memory_pool());
+    if (described.has_value()) return *std::move(described);
   }
-  return place;
+  return place.ToString();
 }
 
 arrow::Result<std::vector<Partition>> Context::Execute(const Plan& plan,

@@ -90,10 +90,11 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   template <typename Action>
   auto RunOnce(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
-  /// Find the types that scans of a plan only guess; says whether it has such scans.
-  arrow::Result<bool> FindGuessedTypes(const PlanNode& plan,
-                                       const arrow::StopToken& stop);
-  std::string DescribeMisfit(const PlanNode& plan, std::string place);
+  /// Find the types that scans only guess.
+  arrow::Status FindGuessedTypes(const std::vector<ScanNode>& scans,
+                                 const arrow::StopToken& stop);
+  std::string DescribeMisfit(const std::vector<ScanNode>& scans,
+                             const MisfitPlace& place);
 
   ContextOptions options_;
   std::unique_ptr<MemoryBudget> budget_;

@@ -85,16 +85,23 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
   }
   const auto values = DecodedSchema(arrow::schema(schema.fields(), schema.metadata()));
   auto bind = [&]() -> arrow::Result<BoundExpression> {
-    ARROW_ASSIGN_OR_RAISE(auto lowered, Lowering(*values).Lower(arrow_));
+    const Lowering lowering(*values);
+    ARROW_ASSIGN_OR_RAISE(auto lowered, lowering.Lower(arrow_));
     ARROW_ASSIGN_OR_RAISE(auto bound, lowered.arrow.Bind(*values));
+    auto required = lowering.required();
+    for (auto& one : required) {
+      ARROW_ASSIGN_OR_RAISE(one.arrow, one.arrow.Bind(*values));
+    }
     auto field = arrow::field("", bound.type()->GetSharedPtr());
     const auto* call = arrow_.call();
     if (call != nullptr && call->function_name == "as_dtype") {
       return BoundExpression{std::move(bound),
-                             field->WithMetadata(lowered.field->metadata())};
+                             field->WithMetadata(lowered.field->metadata()),
+                             std::move(required)};
     }
     // Only the dtype: a label or index that a column had is not that of the result.
-    return BoundExpression{std::move(bound), WithDtypeOf(field, *lowered.field)};
+    return BoundExpression{std::move(bound), WithDtypeOf(field, *lowered.field),
+                           std::move(required)};
   };
   auto bound = bind();
   if (bound.ok()) return bound;

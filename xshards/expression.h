@@ -17,10 +17,18 @@
 
 namespace xshards {
 
+/// A part of an expression that must give a value for every row: it becomes integers that
+/// cannot be missing.
+struct RequiredValues {
+  arrow::compute::Expression arrow;
+  std::shared_ptr<arrow::DataType> type;  // that they become
+};
+
 /// An expression ready to run on batches of one schema.
 struct BoundExpression {
   arrow::compute::Expression arrow;
   std::shared_ptr<arrow::Field> field;  // the type and pandas' dtype of what it gives
+  std::vector<RequiredValues> required = {};
 };
 
 /// A description of a value computed from the columns of a row: plain data, made with

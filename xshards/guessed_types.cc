@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/guessed_types.h"
 
+#include <string_view>
 #include <utility>
 
 #include "xshards/plan.h"
@@ -9,8 +10,7 @@ namespace xshards {
 
 namespace {
 
-constexpr char kValue[] = "The value ";
-constexpr char kMisfit[] = ", does not fit the type that samples of the file suggested";
+constexpr char kMisfitPlace[] = "xshards::MisfitPlace";
 
 void AddGuessedScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
   if (plan.kind() == NodeKind::kScan) {
@@ -35,23 +35,37 @@ void SchemaCell::Set(std::shared_ptr<arrow::Schema> schema) {
   schema_ = std::move(schema);
 }
 
-arrow::Status Misfit(const std::string& place) {
-  return arrow::Status::Invalid(kValue, place, kMisfit);
+MisfitPlace::MisfitPlace(std::string value, std::string column, std::string path,
+                         int64_t begin, int64_t offset)
+    : value_(std::move(value)),
+      column_(std::move(column)),
+      path_(std::move(path)),
+      begin_(begin),
+      offset_(offset) {}
+
+const MisfitPlace* MisfitPlace::Of(const arrow::Status& status) {
+  const auto& detail = status.detail();
+  const bool is_place =
+      detail != nullptr && std::string_view(detail->type_id()) == kMisfitPlace;
+  return is_place ? static_cast<const MisfitPlace*>(detail.get()) : nullptr;
 }
 
-bool IsMisfit(const arrow::Status& status) {
-  return status.message().find(kMisfit) != std::string::npos;
+const char* MisfitPlace::type_id() const { return kMisfitPlace; }
+
+std::string MisfitPlace::Name() const {
+  const std::string shown = value_.empty() ? "" : "'" + value_ + "' ";
+  return shown + "of column '" + column_ + "' in '" + path_ + "'";
 }
 
-arrow::Status BecauseOf(const arrow::Status& misfit, const arrow::Status& error,
-                        const std::function<std::string(std::string place)>& describe) {
-  const std::string& message = misfit.message();
-  const size_t begin = message.find(kValue);
-  const size_t end = message.find(kMisfit);
-  if (begin == std::string::npos || begin > end) return error;
-  const size_t place = begin + sizeof(kValue) - 1;
-  return error.WithMessage(error.message(), ". The type was changed by the value ",
-                           describe(message.substr(place, end - place)));
+std::string MisfitPlace::ToString() const {
+  return Name() + ", byte " + std::to_string(begin_) + "+" + std::to_string(offset_);
+}
+
+arrow::Status Misfit(std::shared_ptr<MisfitPlace> place) {
+  const auto error = arrow::Status::Invalid(
+      "The value ", place->ToString(),
+      ", does not fit the type that samples of the file suggested");
+  return error.WithDetail(std::move(place));
 }
 
 ScanNode WithFoundTypes(ScanNode scan) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
+#include <arrow/status.h>
 #include <arrow/type.h>
 
 #include "xshards/export.h"
@@ -36,23 +39,45 @@ class XSHARDS_EXPORT SchemaCell {
   std::shared_ptr<arrow::Schema> schema_;
 };
 
-/// The error of a reader that met a value which the guessed types do not allow. `place`
-/// is which value it is: "'x' of column 'a' in 'a.csv', byte 0+7".
-XSHARDS_EXPORT arrow::Status Misfit(const std::string& place);
-/// Whether a run failed with it. Goes by the message, which is all that is left of an
-/// error that comes from a worker process.
-XSHARDS_EXPORT bool IsMisfit(const arrow::Status& status);
+/// Which value the guessed types did not allow: the detail of the error of the reader
+/// that met it. Named by bytes: most are never shown, and to count lines costs time.
+class XSHARDS_EXPORT MisfitPlace final : public arrow::StatusDetail {
+ public:
+  /// The place that a Status tells of, or nullptr.
+  static const MisfitPlace* Of(const arrow::Status& status);
 
-/// Say what Misfit() was told as people want to know it, by the number of the line, which
-/// takes time to find, and with what to do. As it was where the scan has no such place.
-using DescribePlace = std::function<std::string(
-    const ScanNode& scan, const std::string& place, arrow::MemoryPool* pool)>;
+  /// `value` is its text, or the beginning of it, or empty where it is not to be shown.
+  /// It is `offset` bytes of text behind a place of the file where text can begin.
+  MisfitPlace(std::string value, std::string column, std::string path, int64_t begin,
+              int64_t offset);
 
-/// The error of a run with the types of all values: what was right for those of samples
-/// may be no longer. Names the value that made the difference, as `describe` says it.
-XSHARDS_EXPORT arrow::Status BecauseOf(
-    const arrow::Status& misfit, const arrow::Status& error,
-    const std::function<std::string(std::string place)>& describe);
+  const char* type_id() const override;
+  /// "'x' of column 'a' in 'a.csv', byte 0+7".
+  std::string ToString() const override;
+  /// The same without the bytes.
+  std::string Name() const;
+
+  const std::string& value() const { return value_; }
+  const std::string& column() const { return column_; }
+  const std::string& path() const { return path_; }
+  int64_t begin() const { return begin_; }
+  int64_t offset() const { return offset_; }
+
+ private:
+  const std::string value_;
+  const std::string column_;
+  const std::string path_;
+  const int64_t begin_;
+  const int64_t offset_;
+};
+
+/// The error of a reader that met such a value.
+XSHARDS_EXPORT arrow::Status Misfit(std::shared_ptr<MisfitPlace> place);
+
+/// Say which value it is as people want to know it, by the number of the line, which
+/// takes time to find, and with what to do. Nothing where the scan has no such place.
+using DescribePlace = std::function<std::optional<std::string>(
+    const ScanNode& scan, const MisfitPlace& place, arrow::MemoryPool* pool)>;
 
 /// Run a plan and return its batches.
 using RunPlan = std::function<arrow::Result<arrow::RecordBatchVector>(const Plan& plan)>;

@@ -160,6 +160,10 @@ OperandResult Lowering::Typed(ArrowExpression lowered, DtypeFamily family) const
   return Operand{std::move(lowered), std::move(field)};
 }
 
+void Lowering::Require(ArrowExpression lowered, TypePointer type) const {
+  required_.push_back({.arrow = std::move(lowered), .type = std::move(type)});
+}
+
 OperandResult Lowering::Column(const arrow::FieldRef& reference) const {
   auto field = schema_.GetFieldByName(*reference.name());
   auto column = cp::field_ref(reference);

@@ -11,6 +11,7 @@
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 
+#include "xshards/expression.h"
 #include "xshards/pandas_dtype.h"
 
 namespace xshards {
@@ -46,11 +47,15 @@ class Lowering {
   OperandResult Lower(const ArrowExpression& expression) const;
   /// What a lowered expression gives, in a family of dtypes.
   OperandResult Typed(ArrowExpression lowered, DtypeFamily family) const;
+  /// Note that a lowered part must give values, which become `type`. No kernel checks it.
+  void Require(ArrowExpression lowered, TypePointer type) const;
+  const std::vector<RequiredValues>& required() const { return required_; }
 
  private:
   OperandResult Column(const arrow::FieldRef& reference) const;
 
   const arrow::Schema& schema_;
+  mutable std::vector<RequiredValues> required_;  // what rules found on the way
 };
 
 using Rule = OperandResult (*)(const Lowering&, const ArrowExpression::Call&,

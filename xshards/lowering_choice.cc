@@ -54,6 +54,12 @@ OperandResult ToBoolean(const Lowering& lowering, const Operand& operand,
   return lowering.Typed(std::move(value), family);
 }
 
+/// Floats of a type with NaN where they are null.
+ArrowExpression NullAsNaN(ArrowExpression floats, const TypePointer& type) {
+  const Operand nan{cp::literal(std::nan("")), arrow::field("", arrow::float64())};
+  return cp::call("coalesce", {std::move(floats), As(nan, type)});
+}
+
 ArrowExpression BooleanText(const Operand& operand) {
   const auto text = [](const char* value) {
     return cp::literal(std::make_shared<arrow::LargeStringScalar>(value));
@@ -125,6 +131,7 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   const auto& options = static_cast<const cp::CastOptions&>(*call.options);
   const TypePointer type = options.to_type.GetSharedPtr();
   const auto family = FamilyNamed(dtype, type);
+  ARROW_ASSIGN_OR_RAISE(const bool may_be_missing, IntegerOption(arguments[2]));
   if (type->id() == Type::BOOL && IsNumber(*operand.type())) {
     return ToBoolean(lowering, operand, family);
   }
@@ -135,17 +142,20 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   const bool cuts =
       !HasMissingLogic(family) && IsNumber(*type) && IsNumber(*operand.type());
   const bool has_no_nan = arrow::is_integer(type->id()) || IsText(*type);
-  auto values = has_no_nan ? NaNAsNull(operand) : operand.arrow;
   // What a float beyond the range becomes depends on the processor: that is an error.
   const bool checks_range =
       arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
+  auto values = has_no_nan && may_be_missing ? NaNAsNull(operand) : operand.arrow;
+  if (!may_be_missing && !checks_range) lowering.Require(values, type);
   if (cuts && checks_range) {
     // pandas has nothing below zero among unsigned integers, not even what is cut to it.
     const bool is_signed = arrow::is_signed_integer(type->id());
-    if (operand.id() == Type::HALF_FLOAT) {  // which Arrow can't cut
-      values =
-          cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(arrow::float32()));
+    const bool is_half = operand.id() == Type::HALF_FLOAT;  // which Arrow can't cut
+    const TypePointer floats = is_half ? arrow::float32() : operand.type();
+    if (is_half) {
+      values = cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(floats));
     }
+    if (!may_be_missing) values = NullAsNaN(std::move(values), floats);  // is refused
     auto cut = cp::call("trunc", {values});
     values = is_signed ? std::move(cut)
                        : cp::call("if_else",

@@ -39,9 +39,10 @@ void BindExpression(py::module_& module) {
                   })
       .def_static("as_type",
                   [](Expression value, const std::shared_ptr<arrow::DataType>& type,
-                     std::string dtype) {
+                     std::string dtype, bool may_be_missing) {
                     return Expression::Call("as_type",
-                                            {std::move(value), lit(std::move(dtype))},
+                                            {std::move(value), lit(std::move(dtype)),
+                                             lit(int64_t{may_be_missing})},
                                             std::make_shared<arrow::compute::CastOptions>(
                                                 arrow::compute::CastOptions::Safe(type)));
                   })

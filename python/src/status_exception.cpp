@@ -2,13 +2,17 @@
 #include "python/src/status_exception.h"
 
 #include <cerrno>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <tuple>
 
 #include <arrow/python/common.h>
 #include <arrow/util/io_util.h>
 
 #include "io/file_system.h"
 #include "io/text_fault.h"
+#include "xshards/guessed_types.h"
 
 namespace xshards::python {
 
@@ -74,8 +78,25 @@ py::object TextError(const io::TextFault& fault, const py::str& message) {
   return ErrorClass("XShardsValueError")(message);
 }
 
+// What a worker's error takes along, so that the parent can look for the types of all
+// values and knows which one it was: text as the file has it.
+py::object MisfitError(const MisfitPlace& place, const py::str& message) {
+  return ErrorClass("XShardsMisfitError")(
+      message, py::make_tuple(py::bytes(place.value()), py::bytes(place.column()),
+                              py::bytes(place.path()), place.begin(), place.offset()));
+}
+
+// The Status that such an error was.
+arrow::Status MisfitOf(const py::object& error) {
+  const auto [value, column, path, begin, offset] =
+      error.attr("place")
+          .cast<std::tuple<py::bytes, py::bytes, py::bytes, int64_t, int64_t>>();
+  return Misfit(std::make_shared<MisfitPlace>(value, column, path, begin, offset));
+}
+
 py::object ErrorOf(const arrow::Status& status) {
   const py::str message = MessageText(status.message());
+  if (const auto* misfit = MisfitPlace::Of(status)) return MisfitError(*misfit, message);
   const io::TextFault* const fault = io::TextFault::Of(status);
   return fault != nullptr ? TextError(*fault, message)
                           : ErrorClass(ErrorName(status))(message);
@@ -102,6 +123,7 @@ void Unwrap(const arrow::Status& status) {
 }
 
 arrow::Status ToStatus(py::error_already_set& error) {
+  if (error.matches(ErrorClass("XShardsMisfitError"))) return MisfitOf(error.value());
   error.restore();
   return arrow::py::ConvertPyError();
 }

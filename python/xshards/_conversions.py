@@ -15,7 +15,13 @@ from xshards.errors import XShardsTypeError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["as_dtypes", "category_of", "dtype_named", "engine_converts"]
+__all__ = [
+    "as_dtypes",
+    "category_of",
+    "dtype_named",
+    "engine_converts",
+    "with_missing",
+]
 
 
 def dtype_named(dtype: Any) -> Any:
@@ -30,6 +36,13 @@ def dtype_named(dtype: Any) -> Any:
         except ValueError:
             msg = f"astype knows no dtype {dtype!r}"
             raise XShardsTypeError(msg) from error
+
+
+def with_missing(dtype: Any) -> Any:
+    """Give Arrow's type for integers of numpy, among which values may be missing."""
+    named = dtype_named(dtype)
+    is_integer = isinstance(named, np.dtype) and named.kind in "iu"
+    return pa.from_numpy_dtype(named) if is_integer else dtype
 
 
 def engine_converts(field: pa.Field, dtype: Any) -> bool:

@@ -18,7 +18,9 @@ class Expression:
     @staticmethod
     def call(function: str, arguments: Sequence[Expression]) -> Expression: ...
     @staticmethod
-    def as_type(value: Expression, type: pa.DataType, dtype: str) -> Expression: ...
+    def as_type(
+        value: Expression, type: pa.DataType, dtype: str, may_be_missing: bool
+    ) -> Expression: ...
     @staticmethod
     def as_dtype(
         value: Expression, type: pa.DataType, marks: list[tuple[str, str]]

@@ -270,8 +270,9 @@ class FrameMethods(Exports):
         """Convert columns to other types, as in pandas.
 
         Numbers and text are converted by the engine, all else by pandas in worker
-        processes. Missing values stay missing, also among integers, where pandas has no
-        such thing and fails.
+        processes. The integers of numpy (``"int64"``, ``int``) have no missing values:
+        where there are some, the run fails with a ValueError, as in pandas. ``"Int64"``
+        and types of Arrow keep them.
 
         Parameters
         ----------

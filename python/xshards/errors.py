@@ -24,6 +24,7 @@ __all__ = [
     "XShardsIndexError",
     "XShardsKeyError",
     "XShardsMemoryError",
+    "XShardsMisfitError",
     "XShardsNotImplementedError",
     "XShardsOSError",
     "XShardsOverflowError",
@@ -65,6 +66,25 @@ class XShardsUnicodeDecodeError(XShardsValueError, UnicodeDecodeError):
     def __reduce__(self) -> tuple[type, tuple[str, str, bytes]]:
         """Pickle what the constructor takes."""
         return type(self), (self.message, self.encoding, self.object)
+
+
+class XShardsMisfitError(XShardsValueError):
+    """A value of a text file does not fit the type that samples suggested.
+
+    The engine then looks at all values and runs again, so this is seen only on the way
+    from a worker process.
+    """
+
+    def __init__(
+        self, message: str, place: tuple[bytes, bytes, bytes, int, int]
+    ) -> None:
+        super().__init__(message)
+        #: The value, its column, its file, and where in this it is.
+        self.place = place
+
+    def __reduce__(self) -> tuple[type, tuple[str, tuple[object, ...]]]:
+        """Pickle what the constructor takes."""
+        return type(self), (str(self), self.place)
 
 
 class XShardsKeyError(XShardsError, KeyError):

@@ -246,9 +246,10 @@ class Expression:
     def astype(self, dtype: object) -> Expression:
         """Convert to another dtype as pandas does, cutting fractions.
 
-        Missing values stay missing, also among integers. Floats become the shortest
-        text that gives them back (``1`` for 1.0); `XShards.astype` writes them as
-        pandas does.
+        The integers of numpy (``"int64"``, ``int``) have no missing values: where there
+        are some, the run fails with a ValueError, as in pandas. ``"Int64"`` and types
+        of Arrow keep them. Floats become the shortest text that gives them back (``1``
+        for 1.0); `XShards.astype` writes them as pandas does.
 
         Parameters
         ----------
@@ -262,7 +263,12 @@ class Expression:
         [1, -1]
         """
         arrow, name = _target_of(dtype)
-        return Expression(_core.Expression.as_type(self._core, arrow, name))
+        # Arrow's integers, and those of pandas' own dtypes, may be missing.
+        is_numpy = not isinstance(dtype, pa.DataType) and not name
+        keeps_missing = not (is_numpy and pa.types.is_integer(arrow))
+        return Expression(
+            _core.Expression.as_type(self._core, arrow, name, keeps_missing)
+        )
 
     def _noted(self, arrow: pa.DataType, marks: Mapping[str, str]) -> Expression:
         """Cast to a type, with notes of what pandas calls the column."""

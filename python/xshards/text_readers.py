@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from xshards import _core
 from xshards._arguments import as_count, as_names, as_rows
+from xshards._conversions import with_missing
 from xshards._csv_separators import ignores_quotes, separator
 from xshards._csv_times import time_columns, time_formats
 from xshards._deferred import pd
@@ -562,7 +563,7 @@ def _read_json_files(
     )
     wanted = engine_types(types)
     if wanted is None:
-        return read().astype(types)
+        return read().astype({name: with_missing(one) for name, one in types.items()})
     options["dtype"] = {name: one.read for name, one in wanted.items() if one.read}
     return with_dtypes(read(), wanted)
 

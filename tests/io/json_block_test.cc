@@ -134,17 +134,17 @@ TEST_F(JsonRecordsTest, TellsGuessesFromWhatIsKnown) {
                            "{\"s\": {\"x\": \"text\"}, \"n\": 1}"}) {
     SCOPED_TRACE(line);
     format.guessed = true;
-    EXPECT_TRUE(IsMisfit(ReadBlock(format, line).status()));
+    EXPECT_NE(MisfitPlace::Of(ReadBlock(format, line).status()), nullptr);
     format.guessed = false;
     const auto known = ReadBlock(format, line).status();
     EXPECT_FAILS(Invalid, "did the file change", known);
-    EXPECT_FALSE(IsMisfit(known));
+    EXPECT_EQ(MisfitPlace::Of(known), nullptr);
   }
   // What is no JSON at all never sends anyone looking for types.
   format.guessed = true;
   const auto fault = ReadBlock(format, "{\"n\": 1.5, }").status();
   EXPECT_FAILS(Invalid, "a key in quotes", fault);
-  EXPECT_FALSE(IsMisfit(fault));
+  EXPECT_EQ(MisfitPlace::Of(fault), nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -217,6 +218,66 @@ TEST_F(Writers, CsvDoesNotHoldLongTextsBecauseOfTimes) {
   // The first row did not wait for the second, but the digits stay for the third.
   EXPECT_EQ(Contents(path), "t,s\n1970-01-01," + text + "\n1970-01-01 00:00:01," + text +
                                 "\n1970-01-02 00:00:00," + text + "\n");
+}
+
+TEST_F(Writers, CsvHasTimesOfAllYearsAndZones) {
+  const auto schema = arrow::schema(
+      {arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
+       arrow::field("z", arrow::timestamp(arrow::TimeUnit::SECOND, "Europe/Paris")),
+       arrow::field("d", arrow::date32()), arrow::field("e", arrow::date64())});
+  const auto batch = Batch(schema, R"([
+      {"t": 1200110860800, "z": -2840140800, "d": 20000000, "e": 8640000000000000},
+      {"t": -63429523200, "z": 1373155200, "d": -800000, "e": -86400000},
+      {"t": null, "z": null, "d": null, "e": null}])");
+  const auto path = directory_.File("t.csv");
+  ASSERT_OK(WriteFile("csv", path, {batch}));
+  EXPECT_EQ(Contents(path),
+            "t,z,d,e\n"
+            "40000-01-01,1880-01-01 00:09:21+00:09:21,56728-02-22,275760-09-13\n"
+            "-040-01-01,2013-07-07 02:00:00+02:00,-221-09-04,1969-12-31\n"
+            ",,,\n");
+  const auto json = directory_.File("t.json");
+  ASSERT_OK(WriteFile("json", json,
+                      {batch->Slice(0, 1)->SelectColumns({0, 1, 2}).ValueOrDie()}));
+  EXPECT_EQ(Contents(json),
+            R"({"t":"40000-01-01 00:00:00","z":"1880-01-01 00:09:21+00:09:21",)"
+            R"("d":"56728-02-22"})"
+            "\n");
+}
+
+TEST_F(Writers, NameATimeThatHasNoTextInItsZone) {
+  const auto schema =
+      arrow::schema({arrow::field("i", arrow::int64()),
+                     arrow::field("b\u00e4", arrow::timestamp(arrow::TimeUnit::SECOND,
+                                                              "Europe/Paris"))});
+  const auto batch = Batch(schema, R"([{"i": 1, "b\u00e4": 0},
+                                       {"i": 2, "b\u00e4": 1200110860800}])");
+  for (const std::string format : {"csv", "json"}) {
+    const auto path = directory_.File("t." + format);
+    EXPECT_FAILS(NotImplemented, "column 'b\u00e4'", WriteFile(format, path, {batch}));
+    EXPECT_FAILS(NotImplemented, "Got 40000-01-01 00:00:00+00:00",
+                 WriteFile(format, path, {batch}));
+    EXPECT_TRUE(directory_.List().empty()) << format;
+    ASSERT_OK(WriteFile(format, path, {batch->Slice(0, 1)}));
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_F(Writers, CsvHoldsRowsThatComeOneByOne) {
+  const auto schema =
+      arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
+                     arrow::field("s", arrow::large_utf8())});
+  arrow::RecordBatchVector batches;
+  std::string expected = "t,s\n";
+  for (int i = 0; i < 100; ++i) {
+    batches.push_back(Batch(schema, R"([{"t": 86400, "s": "\u00e4"}])"));
+    expected += "1970-01-02 00:00:00,\u00e4\n";
+  }
+  batches.push_back(Batch(schema, R"([{"t": 1, "s": null}])"));
+  expected += "1970-01-01 00:00:01,\n";
+  const auto path = directory_.File("t.csv");
+  ASSERT_OK(WriteFile("csv", path, batches));
+  EXPECT_EQ(Contents(path), expected);
 }
 
 TEST_F(Writers, MissingValuesReadBackAsMissing) {

@@ -93,8 +93,9 @@ TEST_F(Evaluate, NamesTheFloatThatIsNoInteger) {
                "round() or trunc removes",
                fail(col("f").Cast(arrow::int64())));
   EXPECT_FAILS(Invalid,
-               "inf (from column 'inf') cannot become int8: replace infinite and missing "
-               "values first, or convert to float64",
+               "inf (from column 'inf') cannot become int8: Cannot convert non-finite "
+               "values (NA or inf) to integer; replace infinite and missing values "
+               "first, or convert to float64",
                fail(col("inf").Cast(arrow::int8())));
   EXPECT_FAILS(Invalid, "(from column 'large') cannot become uint64: it is out of range",
                fail(col("large").Cast(arrow::uint64())));
@@ -102,6 +103,50 @@ TEST_F(Evaluate, NamesTheFloatThatIsNoInteger) {
                fail((col("inf") + col("f")).Cast(arrow::int32())));
   EXPECT_FAILS(Invalid, "inf cannot become int32",
                fail(lit(std::numeric_limits<double>::infinity()).Cast(arrow::int32())));
+}
+
+TEST_F(Evaluate, RefusesToMakeIntegersOfNothing) {
+  const auto batch = Batch({{"f", Json(arrow::float64(), "[1.5, NaN, null]")},
+                            {"g", Json(arrow::float32(), "[1.5, 2, -3.5]")},
+                            {"none", Json(arrow::float64(), "[null, null, null]")},
+                            {"i", Json(arrow::int64(), "[1, null, 3]")},
+                            {"all", Json(arrow::int64(), "[1, 2, 3]")},
+                            {"b", Json(arrow::boolean(), "[true, null, false]")},
+                            {"text", Encode("[0, null, 0]", R"(["1"])")}});
+  const auto as = [](const Expression& value,
+                     const std::shared_ptr<arrow::DataType>& type,
+                     int64_t may_be_missing) {
+    return Expression::Call("as_type", {value, lit(""), lit(may_be_missing)},
+                            std::make_shared<arrow::compute::CastOptions>(
+                                arrow::compute::CastOptions::Safe(type)));
+  };
+  arrow::compute::ExecContext exec;
+  const auto evaluate = [&](const Expression& expression,
+                            const arrow::RecordBatch& rows) {
+    auto bound = Get(RowExpression::Make(expression, *batch->schema()));
+    return bound.Evaluate(rows, &exec);
+  };
+  for (const char* name : {"f", "none", "i", "b", "text"}) {
+    const auto strict = as(col(name), arrow::uint8(), 0);
+    const auto message =
+        std::string("a missing value (from column '") + name +
+        "') cannot become uint8: Cannot convert non-finite values (NA or "
+        "inf) to integer; fill missing values first (fillna), or keep "
+        "them with astype('UInt8')";
+    EXPECT_FAILS(Invalid, message, evaluate(strict, *batch)) << name;
+    // Also deep inside.
+    EXPECT_FAILS(Invalid, "(from column", evaluate(strict + lit(1), *batch)) << name;
+    // Nothing is missing among no rows, nor in the first, but where all are.
+    EXPECT_OK(evaluate(strict, *batch->Slice(0, 0)));
+    const auto first = evaluate(strict, *batch->Slice(0, 1));
+    EXPECT_EQ(first.ok(), name != std::string("none")) << first.status();
+    const auto kept = Get(evaluate(as(col(name), arrow::uint8(), 1), *batch));
+    EXPECT_TRUE(kept->IsNull(1)) << name;
+  }
+  const auto cut = Get(evaluate(as(col("g"), arrow::int8(), 0), *batch));
+  EXPECT_EQ(cut->ToString(), Json(arrow::int8(), "[1, 2, -3]")->ToString());
+  const auto same = Get(evaluate(as(col("all"), arrow::int64(), 0), *batch));
+  EXPECT_EQ(same->ToString(), batch->GetColumnByName("all")->ToString());
 }
 
 }  // namespace

@@ -26,6 +26,15 @@ def test_classes_have_both_parents(name):
     assert pickle.loads(pickle.dumps(cls)) is cls
 
 
+def test_a_misfit_takes_its_place_along():
+    place = (b"\xe4", b"a", b"/tmp/\xff.csv", 3, 4)
+    error = errors.XShardsMisfitError("the message", place)
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, ValueError)
+    assert str(again) == "the message"
+    assert again.place == place
+
+
 def test_names_that_are_no_class():
     with pytest.raises(AttributeError, match=r"xshards\.errors.*XShardsNoError"):
         errors.XShardsNoError  # noqa: B018

@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frames import assert_same
 from hypothesis import given
@@ -321,6 +322,65 @@ def test_astype_refuses():
         xs.col("a").astype("category")
     with pytest.raises(TypeError, match="no dtype 'nonsense'"):
         xs.col("a").astype("nonsense")
+
+
+NOT_FINITE = r"Cannot convert non-finite values \(NA or inf\) to integer"
+
+
+@pytest.mark.parametrize("dtype", ["int64", int, np.int32, "uint8", np.dtype("int16")])
+@pytest.mark.parametrize("n", [1, 3, 7])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1.0, np.nan, 3.0]),
+        pd.Series([1.0, np.nan, 3.0], dtype="float32"),
+        pd.Series([np.nan]),
+        pd.Series([None, None], dtype="float64"),
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series([1.5, None], dtype="Float64"),
+        pd.Series(["1", None], dtype="str"),
+        pd.Series([True, None], dtype="boolean"),
+        pd.Series([1.0, np.inf]),
+    ],
+)
+def test_numpy_integers_are_never_missing(values, dtype, n):
+    df = pd.DataFrame({"käse": values, "i": range(len(values))})
+    with pytest.raises(ValueError, match=r"(?i)cannot convert"):
+        df.astype({"käse": dtype})
+    with pytest.raises(ValueError, match=rf"'käse'.*{NOT_FINITE}"):
+        shards_of(df, n).astype({"käse": dtype}).to_pandas()
+    with pytest.raises(ValueError, match=NOT_FINITE):
+        computed(df, xs.col("käse").astype(dtype) + 1)
+    # What is filtered away first does not matter, wherever the filter is.
+    known = df[df["käse"].notna() & (df["i"] == 0)]
+    shards = shards_of(df, n).filter(xs.col("käse").notna()).filter(xs.col("i") == 0)
+    made = shards.astype({"käse": dtype}).filter(xs.col("käse") > 0).to_pandas()
+    expected = known.astype({"käse": dtype})
+    assert_same(made, expected[expected["käse"] > 0].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_integers_of_a_file_with_gaps_are_missing_too(tmp_path, n):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,x\n,y\n3,z\n")
+    with pytest.raises(pd.errors.IntCastingNaNError, match=NOT_FINITE):
+        pd.read_csv(path).astype({"a": "int64"})
+    shards = xs.read_csv(path, num_partitions=n)
+    with pytest.raises(ValueError, match=rf"'a'.*{NOT_FINITE}.*astype\('Int64'\)"):
+        shards.astype({"a": "int64"}).to_pandas()
+    expected = pd.read_csv(path).astype({"a": "Int64"})
+    assert_same(shards.astype({"a": "Int64"}).to_pandas(), expected)
+    filled = pd.read_csv(path).fillna({"a": 0}).astype({"a": "int64"})
+    assert_same(shards.fillna({"a": 0}).astype({"a": "int64"}).to_pandas(), filled)
+    # Arrow's own type says nothing of missing values, so it has them.
+    kept = shards.astype({"a": pa.int32()}).to_pandas()["a"]
+    assert kept.isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8"])
+def test_no_rows_have_no_missing_integers(dtype):
+    df = pd.DataFrame({"a": pd.Series([], dtype="float64")})
+    check(df, lambda c: c("a").astype(dtype))
 
 
 INTEGER_TYPES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """read_csv gives the types that pandas infers from all values, wherever they stand."""
 
+import re
 import tempfile
 from io import StringIO
 from pathlib import Path
@@ -128,6 +129,7 @@ def test_text_among_integers_beyond_64_bits_stays_as_it_is(tmp_path):
         lambda shards: shards.with_column("c", xs.col("a") + 1),
         lambda shards: shards.filter(xs.col("a") > 1),
         lambda shards: shards.group_by("b", {"a": "sum"}),
+        lambda shards: shards.transform_shard(lambda df: df).filter(xs.col("a") > 1),
     ],
 )
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -150,3 +152,34 @@ def test_work_that_a_late_value_makes_impossible_names_it(tmp_path, form, work):
     message = rf"changed by the value {place} in '.*a\.{form}', line {line}{advice}$"
     with pytest.raises(TypeError, match=message):
         work(read(path)).to_pandas()
+
+
+@pytest.mark.parametrize("in_workers", [False, True])
+def test_a_late_value_is_named_whatever_it_says(tmp_path, in_workers):
+    # What the engine says of such a value is no part of it, and neither are places.
+    value = "ä, does not fit the type that samples of the file suggested, byte 1+1"
+    path = tmp_path / "b', byte 3+3.csv"
+    path.write_text("a,b\n" + "1,2\n" * SAMPLED_ROWS + f'"{value}",3\n', "utf-8")
+    shards = xs.read_csv(path)
+    if in_workers:
+        column = shards.transform_shard(len).collect()
+        assert sum(column) == SAMPLED_ROWS + 1
+    message = rf"by the value '\"?{re.escape(value)}\"?' of column 'a' in '.*', line "
+    with pytest.raises(TypeError, match=message + str(SAMPLED_ROWS + 2)):
+        xs.read_csv(path).filter(xs.col("a") > 1).to_pandas()
+
+
+def test_an_error_that_reads_like_a_late_value_is_none(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n")
+    calls = tmp_path / "calls"
+
+    def fail(df):
+        with calls.open("a") as file:
+            file.write("x")
+        msg = "The value 'x', does not fit the type that samples of the file suggested"
+        raise ValueError(msg)
+
+    with pytest.raises(ValueError, match="does not fit"):
+        xs.read_csv(path).transform_shard(fail).collect()
+    assert calls.read_text() == "x"

@@ -104,6 +104,51 @@ def test_times_have_the_digits_that_one_of_them_needs(unit, zone, data, n):
     assert texts == [part.to_csv(index=False) for part in parts]
 
 
+ZONES = [None, "UTC", "+05:30", "Europe/Paris", "Africa/Monrovia"]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_times_of_all_years_are_written_as_pandas_does(tmp_path, unit, zone, n):
+    texts = ["1880-01-01", "1919-06-30T12:34:56", "2013-07-07", None, "0012-01-01"]
+    if zone in (None, "UTC", "+05:30"):
+        texts += ["10000-01-01", "32768-01-01T01:02:03", "-0040-01-01", "-32769-01-01"]
+    times = pd.Series(np.array(texts, "M8[s]")).dt.as_unit(unit)
+    if zone:
+        times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    shards = xs.from_pandas(pd.DataFrame({"t": times, "ä": "ö"}), n)
+    parts = [part[["t", "ä"]] for part in shards.collect()]
+    if zone == "UTC":  # as pandas has it: that of zoneinfo it cannot write
+        parts = [part.assign(t=part["t"].dt.tz_convert("UTC")) for part in parts]
+    paths = shards.to_csv(tmp_path / "out")
+    written = [Path(path).read_text("utf-8") for path in paths]
+    assert written == [part.to_csv(index=False) for part in parts]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_the_first_and_the_last_time_are_written_as_pandas_does(tmp_path, unit):
+    ticks = np.array([-(2**63) + 1, 2**63 - 1], "i8")
+    df = pd.DataFrame({"t": ticks.view(f"M8[{unit}]")})
+    [path] = xs.from_pandas(df, 1).to_csv(tmp_path / "out")
+    assert Path(path).read_text("utf-8") == df.to_csv(index=False)
+
+
+@pytest.mark.parametrize("method", ["to_csv", "to_json"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_time_that_its_zone_does_not_know_is_named(tmp_path, method, n):
+    times = pd.Series(np.array(["2013-01-01", "40000-01-01"], "M8[s]"))
+    zoned = times.dt.tz_localize("UTC").dt.tz_convert("Europe/Paris")
+    shards = xs.from_pandas(pd.DataFrame({"i": [1, 2], "zeit": zoned}), n)
+    out = tmp_path / "out"
+    with pytest.raises(NotImplementedError, match=r"'zeit'.* Got 40000-01-01 00:00:00"):
+        getattr(shards, method)(out)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(NotImplementedError, match=r"'zeit'.* Got 40000-01-01 00:00:00"):
+        getattr(shards, method)(out, partition_cols=["zeit"])
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("batch_rows", [7, 70_000, 100_000])
 def test_times_are_looked_at_in_chunks_of_pandas(tmp_path, batch_rows):
     days = pd.Series(range(130_000), dtype="int64").astype("M8[s]").dt.as_unit("us")

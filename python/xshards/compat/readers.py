@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import xshards
+from xshards._conversions import with_missing
 from xshards.compat import pandas_reader, session
 from xshards.compat.columns import Columns
 from xshards.compat.ddl import parse_ddl
@@ -104,7 +105,11 @@ def read_parquet(
     shards = _read(xshards.read_parquet, file_path, columns=wanted)
     if types is not None:
         shards = shards.astype(
-            {name: kind for name, kind in types.items() if name in shards.columns}
+            {
+                name: with_missing(kind)
+                for name, kind in types.items()
+                if name in shards.columns
+            }
         )
     return _to_shards(shards)
 
