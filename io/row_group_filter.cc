@@ -65,8 +65,16 @@ std::optional<ColumnRange> RangeOf(const ParquetFile& file, int row_group, int l
   }
 }
 
-// True only if the comparison could be made and holds.
+// True only if the comparison could be made, exactly, and holds.
 bool Holds(const char* comparison, const ScalarPtr& left, const ScalarPtr& right) {
+  // These Arrow compares as floats, and an expression as decimals.
+  const auto is_of = [](const ScalarPtr& one, bool (*kind)(arrow::Type::type)) {
+    return kind(one->type->id());
+  };
+  if ((is_of(left, arrow::is_decimal) && is_of(right, arrow::is_floating)) ||
+      (is_of(left, arrow::is_floating) && is_of(right, arrow::is_decimal))) {
+    return false;
+  }
   const auto result = cp::CallFunction(comparison, {left, right});
   if (!result.ok() || !result->is_scalar()) return false;
   const auto& scalar = static_cast<const arrow::BooleanScalar&>(*result->scalar());

@@ -131,6 +131,17 @@ arrow::Result<std::shared_ptr<arrow::Array>> ByPlace(
       pool);
 }
 
+/// True if a row of a column has a value, or none, for which nothing is there.
+bool AnyMissing(const arrow::Array& by_place, const arrow::DictionaryArray& column) {
+  const int64_t none = by_place.length() - 1;
+  if (by_place.null_count() == 0) return false;
+  for (int64_t row = 0; row < column.length(); ++row) {
+    if (by_place.IsNull(column.IsNull(row) ? none : column.GetValueIndex(row)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
@@ -140,6 +151,7 @@ arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
   made.bound_ = std::move(bound.arrow);
   made.field_ = std::move(bound.field);
   made.required_ = std::move(bound.required);
+  made.required_by_value_.resize(made.required_.size());
   made.columns_ = expression.Columns();
   for (const auto& name : made.columns_) {
     const int i = schema.GetFieldIndex(name);
@@ -159,9 +171,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateRows(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
   arrow::compute::ExecBatch values(batch);
   if (encoded_.empty()) return RunOnValues(values, exec);
-  // What is required of rows is not known of the values of a dictionary.
-  if (columns_.size() == 1 && required_.empty()) {
-    auto result = EvaluateByValue(batch, exec);
+  if (columns_.size() == 1) {
+    auto result = RunByValue(batch, exec);
     // A value that no row has may be one that it fails on.
     if (result.ok() && *result != nullptr) return result;
   }
@@ -179,34 +190,54 @@ arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::RunOnValues(
   for (const auto& [required, type] : required_) {
     ARROW_ASSIGN_OR_RAISE(const auto found, Run(required, values, exec));
     if (found->null_count() == 0) continue;
-    return arrow::Status::Invalid(MissingInteger(columns_, type->ToString()));
+    return NothingMayBeMissing(*type);
   }
   return Run(bound_, values, exec);
 }
 
-/// nullptr if there are too few rows for that.
-arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateByValue(
+arrow::Status RowExpression::NothingMayBeMissing(const arrow::DataType& type) const {
+  return arrow::Status::Invalid(MissingInteger(columns_, type.ToString()));
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::RunByValue(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
+  const auto& column =
+      static_cast<const arrow::DictionaryArray&>(*batch.column(encoded_[0]));
+  for (size_t i = 0; i < required_.size(); ++i) {
+    ByValue& known = required_by_value_[i];
+    ARROW_ASSIGN_OR_RAISE(const bool is_known,
+                          LearnValues(required_[i].arrow, batch, known, exec));
+    if (!is_known) return nullptr;
+    if (AnyMissing(*known.results, column))
+      return NothingMayBeMissing(*required_[i].type);
+  }
+  ARROW_ASSIGN_OR_RAISE(const bool is_known, LearnValues(bound_, batch, by_value_, exec));
+  if (!is_known) return nullptr;
+  return ByPlace(by_value_.results, column, exec->memory_pool());
+}
+
+arrow::Result<bool> RowExpression::LearnValues(
+    const arrow::compute::Expression& expression, const arrow::RecordBatch& batch,
+    ByValue& known, arrow::compute::ExecContext* exec) const {
   const int read = encoded_[0];
   const auto& column = static_cast<const arrow::DictionaryArray&>(*batch.column(read));
   const auto& dictionary = column.dictionary();
-  if (column.data()->dictionary != dictionary_) {
-    if (dictionary->length() > column.length() / 2 ||
-        dictionary->length() >= std::numeric_limits<int32_t>::max()) {
-      return nullptr;
-    }
-    ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeArrayOfNull(dictionary->type(), 1));
-    ARROW_ASSIGN_OR_RAISE(auto values,
-                          arrow::Concatenate({dictionary, none}, exec->memory_pool()));
-    arrow::compute::ExecBatch places({}, values->length());
-    for (const auto& other : batch.schema()->fields()) {
-      places.values.emplace_back(arrow::MakeNullScalar(ValueType(other->type())));
-    }
-    places.values[static_cast<size_t>(read)] = values;
-    ARROW_ASSIGN_OR_RAISE(by_place_, Run(bound_, places, exec));
-    dictionary_ = column.data()->dictionary;
+  if (column.data()->dictionary == known.dictionary) return true;
+  if (dictionary->length() > column.length() / 2 ||
+      dictionary->length() >= std::numeric_limits<int32_t>::max()) {
+    return false;
   }
-  return ByPlace(by_place_, column, exec->memory_pool());
+  ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeArrayOfNull(dictionary->type(), 1));
+  ARROW_ASSIGN_OR_RAISE(auto values,
+                        arrow::Concatenate({dictionary, none}, exec->memory_pool()));
+  arrow::compute::ExecBatch places({}, values->length());
+  for (const auto& other : batch.schema()->fields()) {
+    places.values.emplace_back(arrow::MakeNullScalar(ValueType(other->type())));
+  }
+  places.values[static_cast<size_t>(read)] = values;
+  ARROW_ASSIGN_OR_RAISE(known.results, Run(expression, places, exec));
+  known.dictionary = column.data()->dictionary;
+  return true;
 }
 
 }  // namespace xshards::ops

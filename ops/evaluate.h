@@ -38,17 +38,28 @@ class RowExpression {
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
   arrow::Result<std::shared_ptr<arrow::Array>> RunOnValues(
       const arrow::compute::ExecBatch& values, arrow::compute::ExecContext* exec) const;
-  arrow::Result<std::shared_ptr<arrow::Array>> EvaluateByValue(
+  /// What an expression of one column gives for each value of the dictionary that came
+  /// last, and for none.
+  struct ByValue {
+    std::shared_ptr<arrow::ArrayData> dictionary{};
+    std::shared_ptr<arrow::Array> results{};
+  };
+  /// RunOnValues for an only column that is encoded. nullptr if there are too few rows.
+  arrow::Result<std::shared_ptr<arrow::Array>> RunByValue(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
+  /// False if there are too few rows.
+  arrow::Result<bool> LearnValues(const arrow::compute::Expression& expression,
+                                  const arrow::RecordBatch& batch, ByValue& known,
+                                  arrow::compute::ExecContext* exec) const;
+  arrow::Status NothingMayBeMissing(const arrow::DataType& type) const;
 
   arrow::compute::Expression bound_;
   std::vector<RequiredValues> required_;
   std::shared_ptr<arrow::Field> field_;
-  std::vector<int> encoded_;          // of the columns that it reads
-  std::vector<std::string> columns_;  // the names of all that it reads
-  // What it gives for each value of the dictionary that came last, and for none.
-  std::shared_ptr<arrow::ArrayData> dictionary_;
-  std::shared_ptr<arrow::Array> by_place_;
+  std::vector<int> encoded_;                // of the columns that it reads
+  std::vector<std::string> columns_;        // the names of all that it reads
+  std::vector<ByValue> required_by_value_;  // as many as required_
+  ByValue by_value_;
 };
 
 }  // namespace xshards::ops

@@ -42,7 +42,15 @@ void CopyValues(const arrow::ArrayData& values, const Rows& row, size_t num_rows
   const T* from = values.GetValues<T>(1);
   T* to = reinterpret_cast<T*>(out);
   size_t i = 0;
-  if (static_cast<size_t>(values.length) * sizeof(T) > kSecondCacheBytes) {
+  const size_t num_bytes = static_cast<size_t>(values.length) * sizeof(T);
+  if (num_bytes > kLastCacheBytes) {
+    // Memory is what it waits for: what is written is not read from there before.
+    for (; i + kRowsAhead < num_rows; ++i) {
+      ReadAhead(from + row[i + kRowsAhead]);
+      WritePastCaches(to + i, from[row[i]]);
+    }
+    EndWritesPastCaches();
+  } else if (num_bytes > kSecondCacheBytes) {
     for (; i + kRowsAhead < num_rows; ++i) {
       ReadAhead(from + row[i + kRowsAhead]);
       to[i] = from[row[i]];

@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "xshards/scratch_vector.h"
 #include "xshards/stream_copy.h"
 
@@ -20,6 +24,28 @@ constexpr size_t kRowsAhead = 64;
 /// Ask for what will be read, in the second cache: as much as the first one can wait for
 /// is too little.
 inline void ReadAhead(const void* place) { __builtin_prefetch(place, 0, 2); }
+
+/// Write a value past the caches, if it is as wide as that can be done; values that
+/// follow each other are put together to lines. Others see them after
+/// EndWritesPastCaches().
+template <typename T>
+void WritePastCaches(T* to, T value) {
+#ifdef __SSE2__
+  if constexpr (sizeof(T) == sizeof(long long)) {
+    return _mm_stream_si64(reinterpret_cast<long long*>(to),
+                           static_cast<long long>(value));
+  } else if constexpr (sizeof(T) == sizeof(int)) {
+    return _mm_stream_si32(reinterpret_cast<int*>(to), static_cast<int>(value));
+  }
+#endif
+  *to = value;
+}
+
+inline void EndWritesPastCaches() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
 
 /// Let `put` write `count` values in any order from where it is told. That is `to`, or,
 /// if they go `past_caches`, the `stage`, which is in cache and then copied: so lines are

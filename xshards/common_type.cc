@@ -60,7 +60,7 @@ TypePointer FloatBeside(const arrow::DataType& floating, const arrow::DataType& 
 /// How many digits of a number are before the point, and behind it; -1 if it is none that
 /// a decimal holds.
 std::pair<int32_t, int32_t> DigitsOf(const arrow::DataType& type) {
-  if (type.id() == Type::BOOL) return {1, 0};
+  if (type.id() == Type::BOOL) return {3, 0};  // it passes for an int8
   if (arrow::is_integer(type.id())) {
     constexpr double kDigitsOfBit = 0.30103;
     const int sign = arrow::is_signed_integer(type.id()) ? 1 : 0;
@@ -69,7 +69,8 @@ std::pair<int32_t, int32_t> DigitsOf(const arrow::DataType& type) {
   }
   if (!arrow::is_decimal(type.id())) return {-1, -1};
   const auto& decimal = static_cast<const arrow::DecimalType&>(type);
-  return {decimal.precision() - decimal.scale(), std::max(0, decimal.scale())};
+  return {std::max(0, decimal.precision() - decimal.scale()),
+          std::max(0, decimal.scale())};
 }
 
 bool IsText(const arrow::DataType& type) {

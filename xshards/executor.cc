@@ -366,10 +366,15 @@ arrow::Result<Executor::Trees> Executor::JoinByHash(const PlanNode& plan,
   };
   const bool left_lies_right = lies_right(*plan.inputs[0], join.left_keys);
   const bool right_lies_right = lies_right(*plan.inputs[1], join.right_keys);
+  // Of encoded columns each part would bring the dictionaries of all batches to one.
+  ARROW_ASSIGN_OR_RAISE(const bool any_encoded, AnyEncoded({left[0], right[0]}));
+  const bool in_parts = !left_lies_right && !right_lies_right && !any_encoded;
   const int32_t num_parts =
-      left_lies_right || right_lies_right
-          ? 1
-          : NumJoinParts(join, left_side, right_side, num_partitions);
+      in_parts ? NumJoinParts(join, left_side, right_side, num_partitions) : 1;
+  if (num_parts > 1) {
+    Note("in " + std::to_string(num_parts) +
+         " parts: what is held of a partition at a time is in cache");
+  }
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
   sink.num_partitions = num_partitions * num_parts;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "xshards/conform.h"
+#include "xshards/encoded_columns.h"
 #include "xshards/fragment.h"
 #include "xshards/pandas_dtype.h"
 
@@ -67,6 +68,19 @@ int64_t BytesOf(const std::vector<Plan>& trees) {
   int64_t bytes = 0;
   for (const auto& tree : trees) bytes += InputBytes(*tree);
   return bytes;
+}
+
+arrow::Result<bool> AnyEncoded(const std::vector<Plan>& trees) {
+  for (const auto& tree : trees) {
+    ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(*tree));
+    if (schema == nullptr) continue;
+    const auto& fields = schema->fields();
+    if (std::any_of(fields.begin(), fields.end(),
+                    [](const auto& field) { return IsEncoded(*field); })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool IsFunction(const PlanNode& tree) {

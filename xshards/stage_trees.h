@@ -27,6 +27,8 @@ std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size);
 /// What trees read, as far as it is known: a bound of what they give, but for nodes that
 /// make rows of their own.
 int64_t BytesOf(const std::vector<Plan>& trees);
+/// True if a column that trees give is held as a dictionary; see encoded_columns.h.
+arrow::Result<bool> AnyEncoded(const std::vector<Plan>& trees);
 /// Only running a function tells what it gives.
 bool IsFunction(const PlanNode& tree);
 /// A selection that gives rows of one schema another that is wider.

@@ -38,7 +38,7 @@ def key_of(column: str, cell: Any) -> bytes | None:
             "numbers or tuples of them, with transform_shard"
         )
         raise XShardsTypeError(msg) from None
-    return None if key == _MISSING else key
+    return None if key.startswith(_MISSING) else key
 
 
 class _UnknownError(Exception):
@@ -57,13 +57,16 @@ def _encoded(cell: Any) -> bytes:
         return b"{" + _joined(sorted(_encoded(part) for part in cell))
     missing = pd.isna(cell)
     if isinstance(missing, bool) and missing:
-        return _MISSING
-    if isinstance(cell, Number | np.bool_):
-        return b"n" + _number(cell).encode()
+        # In a tuple, None and NaN differ; all floats that are NaN are one.
+        kind = "nan" if isinstance(cell, Number) else type(cell).__name__
+        return _MISSING + kind.encode()
+    # Before numbers, which numpy says that its timedeltas are.
     if isinstance(cell, datetime.timedelta | np.timedelta64):
         span = pd.Timedelta(cell)
         parts = (span.days, span.seconds, span.microseconds, span.nanoseconds)
         return b"l" + " ".join(map(str, parts)).encode()
+    if isinstance(cell, Number | np.bool_):
+        return b"n" + _number(cell).encode()
     return _moment(cell) or _other(cell)
 
 

@@ -142,8 +142,8 @@ class Merging(ObjectKeys):
                 right, how, on, left_on, right_on, left_index, right_index
             )
         source = self._source_column(right, indicator, how)
-        sides, keys = _telling_objects_apart(sides, how)
         _check_relation(sides, validate)
+        sides, keys = _telling_objects_apart(sides, how)
         joined = self._merged(sides, how, source, added)
         return joined._derive(joined._core.drop(keys)) if keys else joined
 
@@ -443,8 +443,8 @@ def _check_relation(sides: _Sides, validate: str | None) -> None:
         if not keys:  # of a cross merge
             continue
         (count,) = engine_names([*keys, "count"])[-1:]
-        groups = shards._core.group_by(keys, [("count", None, count)])
-        repeated = groups.filter((col(count) > 1)._core).head(5)
+        groups = shards._grouped(keys, [("count", None, count)])
+        repeated = groups._core.filter((col(count) > 1)._core).head(5)
         keys_found = shards._derive(repeated)._with_info(None).to_pandas()
         if len(keys_found):
             msg = (

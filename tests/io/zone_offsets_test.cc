@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/zone_offsets.h"
 
+#include <arrow/compute/initialize.h>
 #include <gmock/gmock.h>
 
 #include "tests/support/status_assertions.h"
@@ -26,7 +27,12 @@ arrow::Result<std::vector<int32_t>> Offsets(const std::string& zone,
   return Offsets(zone, seconds, arrow::TimeUnit::SECOND);
 }
 
-TEST(ZoneOffsets, AreThoseOfTheMoment) {
+class ZoneOffsetsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { ASSERT_OK(arrow::compute::Initialize()); }
+};
+
+TEST_F(ZoneOffsetsTest, AreThoseOfTheMoment) {
   // 1880, before zones had hours; January and July of 2013; nothing.
   ASSERT_OK_AND_ASSIGN(
       const auto paris,
@@ -42,7 +48,7 @@ TEST(ZoneOffsets, AreThoseOfTheMoment) {
   EXPECT_EQ(missing.size(), 1U);
 }
 
-TEST(ZoneOffsets, AreThoseOfTheSecondAMomentIsIn) {
+TEST_F(ZoneOffsetsTest, AreThoseOfTheSecondAMomentIsIn) {
   // Paris left its own time at 1911-03-10 23:50:39 of UTC.
   ASSERT_OK_AND_ASSIGN(const auto paris,
                        Offsets("Europe/Paris", "[-1855958961001, -1855958961000]",
@@ -50,7 +56,7 @@ TEST(ZoneOffsets, AreThoseOfTheSecondAMomentIsIn) {
   EXPECT_THAT(paris, ElementsAre(561, 0));
 }
 
-TEST(ZoneOffsets, AreNotKnownOfAllYears) {
+TEST_F(ZoneOffsetsTest, AreNotKnownOfAllYears) {
   // 9999-12-31 23:59:59, and a second later.
   EXPECT_OK(Offsets("Europe/Paris", "[253402300799, -62135596800]"));
   EXPECT_FAILS(NotImplemented,
@@ -65,7 +71,7 @@ TEST(ZoneOffsets, AreNotKnownOfAllYears) {
   EXPECT_THAT(utc, ElementsAre(0));
 }
 
-TEST(ZoneOffsets, NameAZoneThatIsUnknown) {
+TEST_F(ZoneOffsetsTest, NameAZoneThatIsUnknown) {
   const auto offsets = Offsets("Moon/Far_Side", "[0]");
   EXPECT_NE(offsets.status().message().find("Moon/Far_Side"), std::string::npos)
       << offsets.status();

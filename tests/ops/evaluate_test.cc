@@ -127,15 +127,16 @@ TEST_F(Evaluate, RefusesToMakeIntegersOfNothing) {
     return bound.Evaluate(rows, &exec);
   };
   for (const char* name : {"f", "none", "i", "b", "text"}) {
+    SCOPED_TRACE(name);
     const auto strict = as(col(name), arrow::uint8(), 0);
     const auto message =
         std::string("a missing value (from column '") + name +
         "') cannot become uint8: Cannot convert non-finite values (NA or "
         "inf) to integer; fill missing values first (fillna), or keep "
         "them with astype('UInt8')";
-    EXPECT_FAILS(Invalid, message, evaluate(strict, *batch)) << name;
+    EXPECT_FAILS(Invalid, message, evaluate(strict, *batch));
     // Also deep inside.
-    EXPECT_FAILS(Invalid, "(from column", evaluate(strict + lit(1), *batch)) << name;
+    EXPECT_FAILS(Invalid, "(from column", evaluate(strict + lit(1), *batch));
     // Nothing is missing among no rows, nor in the first, but where all are.
     EXPECT_OK(evaluate(strict, *batch->Slice(0, 0)));
     const auto first = evaluate(strict, *batch->Slice(0, 1));
@@ -143,6 +144,17 @@ TEST_F(Evaluate, RefusesToMakeIntegersOfNothing) {
     const auto kept = Get(evaluate(as(col(name), arrow::uint8(), 1), *batch));
     EXPECT_TRUE(kept->IsNull(1)) << name;
   }
+  // A dictionary whose missing value no row has; rows that are there.
+  const auto there =
+      Batch({{"text", Encode("[0, 1, 0, 1, 1, 0]", R"(["1", "2", null])")}});
+  auto strict =
+      Get(RowExpression::Make(as(col("text"), arrow::uint8(), 0), *there->schema()));
+  EXPECT_EQ(Get(strict.Evaluate(*there, &exec))->ToString(),
+            Json(arrow::uint8(), "[1, 2, 1, 2, 2, 1]")->ToString());
+  const auto gone =
+      Batch({{"text", Encode("[0, 1, 2, 1, 1, 0]", R"(["1", "2", null])")}});
+  EXPECT_FAILS(Invalid, "a missing value (from column 'text')",
+               strict.Evaluate(*gone, &exec));
   const auto cut = Get(evaluate(as(col("g"), arrow::int8(), 0), *batch));
   EXPECT_EQ(cut->ToString(), Json(arrow::int8(), "[1, 2, -3]")->ToString());
   const auto same = Get(evaluate(as(col("all"), arrow::int64(), 0), *batch));

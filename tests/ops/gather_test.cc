@@ -46,26 +46,35 @@ TEST_F(GatherTest, TakesValuesOfEachWidth) {
   }
 }
 
-TEST_F(GatherTest, TakesFromMoreThanIsInCache) {
-  constexpr int64_t kNumValues = 400'000;
-  std::vector<int64_t> values(kNumValues);
-  std::iota(values.begin(), values.end(), -5);
-  const auto array = Column(values);
-  for (const size_t count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
-    std::vector<uint32_t> rows;
-    std::vector<int64_t> expected;
-    for (size_t i = 0; i < count; ++i) {
-      rows.push_back(static_cast<uint32_t>((i + 1) * 399'989 % kNumValues));
-      expected.push_back(int64_t{rows.back()} - 5);
+template <typename T>
+class LargeGatherTest : public GatherTest {};
+using Widths = ::testing::Types<int8_t, int16_t, int32_t, int64_t>;
+TYPED_TEST_SUITE(LargeGatherTest, Widths);
+
+TYPED_TEST(LargeGatherTest, TakesFromMoreThanIsInCache) {
+  // The second cache, and the last one.
+  for (const size_t num_bytes : {3'000'000, 20'000'000}) {
+    const size_t num_values = num_bytes / sizeof(TypeParam);
+    std::vector<TypeParam> values(num_values);
+    std::iota(values.begin(), values.end(), TypeParam{-5});
+    const auto array = Column(values);
+    for (const size_t count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
+      std::vector<uint32_t> rows;
+      std::vector<TypeParam> expected;
+      for (size_t i = 0; i < count; ++i) {
+        rows.push_back(static_cast<uint32_t>((i + 1) * 399'989 % num_values));
+        expected.push_back(values[rows.back()]);
+      }
+      ExpectArray(Get(Gather(array, Column(rows), this->context_.pool)),
+                  Column(expected));
+      std::vector<bool> there(count, true);
+      for (size_t i = 0; i < count; i += 3) {
+        there[i] = false;
+        rows[i] = std::numeric_limits<uint32_t>::max();
+      }
+      ExpectArray(Get(Gather(array, Column(rows, there), this->context_.pool)),
+                  Column(expected, there));
     }
-    ExpectArray(Get(Gather(array, Column(rows), context_.pool)), Column(expected));
-    std::vector<bool> there(count, true);
-    for (size_t i = 0; i < count; i += 3) {
-      there[i] = false;
-      rows[i] = std::numeric_limits<uint32_t>::max();
-    }
-    ExpectArray(Get(Gather(array, Column(rows, there), context_.pool)),
-                Column(expected, there));
   }
 }
 

@@ -280,3 +280,43 @@ def test_filters_of_parquet_files(tmp_path):
     assert len(shards.filter(xs.col("d") > 9)) == 3
     assert len(shards.filter(xs.col("d") >= 9.25)) == 3
     assert len(shards.filter(xs.col("d") == decimal.Decimal("2.500"))) == 1
+
+
+@pytest.mark.parametrize("function", COMPARISONS)
+def test_statistics_of_parquet_files_drop_no_row(tmp_path, function):
+    # As floats, each of these is the float beside it; as numbers, it is not.
+    cells = [decimal.Decimal(d) for d in ("0.10", "0.30", "0.70")]
+    for place, cell in enumerate(cells):
+        path = str(tmp_path / f"{place}.parquet")
+        xs.from_arrow(pa.table({"d": pa.array([cell, cell])})).to_parquet(path)
+        for other in (0.1, 0.3, 0.7, 1, decimal.Decimal("0.300")):
+            compare = COMPARISONS[function]
+            found = xs.read_parquet(path).filter(compare(xs.col("d"), other))
+            assert len(found) == 2 * compare(cell, other), other
+
+
+def test_decimals_of_few_digits():
+    # Fewer digits than are behind the point, and none before it.
+    small = pa.array([decimal.Decimal("0.00123"), None], pa.decimal128(9, 5))
+    small = small.cast(pa.decimal128(3, 5))
+    unit = pa.array(
+        [decimal.Decimal("1.00"), decimal.Decimal("0.50")], pa.decimal128(3, 2)
+    )
+    shards = xs.from_arrow(pa.table({"small": small, "unit": unit}))
+    found = shards.assign(
+        more=xs.col("small") + 1,
+        same=xs.col("small") == decimal.Decimal("0.001230"),
+        below=xs.col("small") < 1,
+        true=xs.col("unit") == True,  # noqa: E712 - the constant is meant
+    ).to_arrow()
+    assert found["more"].to_pylist() == [decimal.Decimal("1.00123"), None]
+    assert found["same"].to_pylist()[0] is True
+    assert found["below"].to_pylist()[0] is True
+    assert found["true"].to_pylist() == [True, False]
+    joined = shards.merge(
+        xs.from_arrow(
+            pa.table({"small": small.cast(pa.decimal128(9, 6)), "n": [1, 2]})
+        ),
+        on="small",
+    )
+    assert len(joined) == 2

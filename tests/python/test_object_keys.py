@@ -51,7 +51,7 @@ CELLS = [
     *(frozenset([9, 2, 1]), frozenset(), decimal.Decimal("0.1"), Color.RED, 1 + 1j),
     *(MOMENT, pd.Timestamp(MOMENT), MOMENT.date(), ZONED, EAST, pd.Timestamp(EAST)),
     *(MOMENT.time(), datetime.timedelta(1), pd.Timedelta("1D"), uuid.UUID(int=7)),
-    *(uuid.UUID(int=7), None, "a", 1, None),
+    *(uuid.UUID(int=7), None, "a", 1, None, (None,), (1, None), (None,)),
 ]
 # numpy's numbers are not compared with all of the others.
 plain = st.sampled_from([cell for cell in CELLS if not isinstance(cell, np.int64)])
@@ -86,6 +86,21 @@ def test_drop_duplicates(n, keep):
     assert list(actual.to_pandas()["row"]) == list(expected["row"])
     assert typed(actual.to_pandas()["x"]) == typed(expected["x"])
     assert len(xs.from_pandas(df, n).drop_duplicates(keep=keep)) == len(df)
+
+
+def test_times_of_numpy_are_keys_by_value():
+    spans = [np.timedelta64(5, "s"), np.timedelta64(5, "ms"), datetime.timedelta(0, 5)]
+    moments = [np.datetime64("2024-05-17T12:30"), MOMENT, np.datetime64("2024-05-17")]
+    for cells, counts in ((spans, [2, 1]), (moments, [2, 1])):
+        shards = xs.from_pandas(framed([*cells, ("pickled",)]), 2)
+        found = shards["x"].value_counts(sort=False)
+        assert list(found) == [*counts, 1]
+
+
+def test_what_is_missing_in_tuples_is_told_apart():
+    cells = [(None,), (float("nan"),), (pd.NaT,), (np.float64("nan"),), (None,)]
+    found = xs.from_pandas(framed(cells), 3)["x"].value_counts(sort=False)
+    assert list(found) == [2, 2, 1]
 
 
 @settings(max_examples=25)
@@ -258,7 +273,7 @@ COMPARED = {
         ((1, [2]), "unhashable type: 'list'"),
         (Thing("é"), "only Thing itself knows"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_objects_of_unknown_equality_are_refused(compared, cell, why):
     shards = xs.from_pandas(framed(["a", cell, 1]), 5)
