@@ -5,6 +5,7 @@
 
 #include <arrow/array/array_dict.h>
 #include <arrow/compute/api_scalar.h>
+#include <arrow/compute/cast.h>
 
 #include "tests/ops/operator_fixture.h"
 

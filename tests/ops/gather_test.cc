@@ -53,7 +53,7 @@ TYPED_TEST_SUITE(LargeGatherTest, Widths);
 
 TYPED_TEST(LargeGatherTest, TakesFromMoreThanIsInCache) {
   // The second cache, and the last one.
-  for (const size_t num_bytes : {3'000'000, 20'000'000}) {
+  for (const size_t num_bytes : {3'000'000U, 20'000'000U}) {
     const size_t num_values = num_bytes / sizeof(TypeParam);
     std::vector<TypeParam> values(num_values);
     std::iota(values.begin(), values.end(), TypeParam{-5});
