@@ -85,7 +85,7 @@ ArrowExpression Power(const ArrowExpression& left, const ArrowExpression& right,
 /// A decimal as the nearest float; others stay.
 Operand AsFloat(const Operand& operand) {
   if (!arrow::is_decimal(operand.id())) return operand;
-  const auto type = arrow::float64();
+  const auto& type = arrow::float64();
   return {As(operand, type),
           WithDtype(arrow::field("", type), DtypeNameIn(operand.family(), *type))};
 }

@@ -76,7 +76,8 @@ class HoldingWriter final : public FileWriter {
 
 class BoundedFilesTest : public PartitionedFilesTest {
  protected:
-  arrow::Result<std::unique_ptr<PartitionedFiles>> Open(arrow::Status on_release = {}) {
+  arrow::Result<std::unique_ptr<PartitionedFiles>> Open(
+      const arrow::Status& on_release = {}) {
     const OpenWriter open = [this, on_release](
                                 const auto&, const auto&, const auto&,
                                 auto*) -> arrow::Result<std::unique_ptr<FileWriter>> {

@@ -2,6 +2,7 @@
 #include "xshards/common_type.h"
 
 #include <arrow/compute/initialize.h>
+#include <arrow/util/key_value_metadata.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
