@@ -142,7 +142,7 @@ def test_log_that_is_written_all_the_time(tmp_path, form):
     path = tmp_path / f"log.{form}"
     path.write_text("a,b".ljust(31) + "\n" if form == "csv" else "")
     read = xs.read_csv if form == "csv" else xs.read_json
-    done = threading.Event()
+    done, begun = threading.Event(), threading.Event()
 
     def write():
         with path.open("a") as file:
@@ -152,9 +152,11 @@ def test_log_that_is_written_all_the_time(tmp_path, form):
                 line = f"{row},x" if form == "csv" else f'{{"a":{row},"b":"x"}}'
                 file.write(line.ljust(31) + "\n")
                 file.flush()
+                begun.set()
 
     writer = threading.Thread(target=write)
     writer.start()
+    assert begun.wait(60)
     try:
         num_rows = 0
         for _ in range(30):
