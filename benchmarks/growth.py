@@ -5,9 +5,10 @@
     python benchmarks/growth.py --rows 1000000 4000000 --only sort group_by_text
 
 Each operation runs on 1, 4 and 16 million rows in memory: once untimed, with its result
-checked against numpy's or pyarrow's, then timed: --repeats times at least, and for a
-second at least, so that a fast moment of a shared host does not decide. A line says the
-nanoseconds a row of the median, relative to the smallest size: 1.0 all along is linear.
+checked against numpy's or pyarrow's, then timed in --rounds, in each of which all sizes
+come in turn: a fast or a slow moment of a shared host is then one of all sizes. A line
+says the nanoseconds a row of the median, and their ratio to the smallest size: 1.0 all
+along is linear.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SIZES = (1_000_000, 4_000_000, 16_000_000)
 NUM_TEXTS = 4044
 SMALL_ROWS = 1000
 SEED = 7
-MIN_SECONDS = 1.0
+SECONDS_OF_ROUND = 0.3
 
 
 @dataclass(frozen=True)
@@ -215,17 +216,34 @@ OPERATIONS = {
 }
 
 
-def seconds_of(operation: Operation, inputs: Inputs, repeats: int) -> float:
-    """Check an operation, then time it."""
+def check(operation: Operation, inputs: Inputs) -> None:
+    """Run an operation once, untimed, and make sure of what comes out."""
     if not operation.is_right(operation.run(inputs), inputs):
         msg = f"the result on {inputs.rows:,} rows is wrong"
         raise AssertionError(msg)
+
+
+def times_of(operation: Operation, inputs: Inputs) -> list[float]:
+    """Time an operation, for a while."""
     times: list[float] = []
-    while len(times) < repeats or sum(times) < MIN_SECONDS:
+    while sum(times) < SECONDS_OF_ROUND:
         begin = time.perf_counter()
         operation.run(inputs)
         times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+    return times
+
+
+def seconds_of(
+    operation: Operation, sizes: list[Inputs], rounds: int
+) -> dict[int, float]:
+    """Time an operation on all sizes in turn: the median of each size's runs."""
+    times: dict[int, list[float]] = {inputs.rows: [] for inputs in sizes}
+    for inputs in sizes:
+        check(operation, inputs)
+    for _ in range(rounds):
+        for inputs in sizes:
+            times[inputs.rows] += times_of(operation, inputs)
+    return {rows: statistics.median(found) for rows, found in times.items()}
 
 
 def main() -> None:
@@ -233,24 +251,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--only", nargs="+", choices=OPERATIONS, default=[*OPERATIONS])
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--memory", default="6GB")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     xs.init(memory=arguments.memory)
-    found: dict[str, dict[int, float]] = {name: {} for name in arguments.only}
-    for rows in sorted(arguments.rows):
-        inputs = Inputs(rows)
-        for name in arguments.only:
-            found[name][rows] = seconds_of(OPERATIONS[name], inputs, arguments.repeats)
-    print(f"{'operation':24}" + "".join(f"{rows:>22,}" for rows in found[name]))
-    for name, times in found.items():
+    sizes = [Inputs(rows) for rows in sorted(arguments.rows)]
+    print(f"{'operation':24}" + "".join(f"{inputs.rows:>22,}" for inputs in sizes))
+    found = {}
+    for name in arguments.only:
+        times = seconds_of(OPERATIONS[name], sizes, arguments.rounds)
         first = next(iter(times.values())) / next(iter(times))
         cells = [
             f"{seconds / rows * 1e9:9.1f} ns  x{seconds / rows / first:5.2f}"
             for rows, seconds in times.items()
         ]
-        print(f"{name:24}" + "".join(f"{cell:>22}" for cell in cells))
+        print(f"{name:24}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
+        found[name] = times
     if arguments.json is not None:
         report = {"machine": machine(), "seconds": found}
         arguments.json.write_text(json.dumps(report, indent=2))

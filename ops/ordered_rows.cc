@@ -18,7 +18,7 @@ namespace xshards::ops {
 namespace {
 
 // Of a part, so that its values are in cache.
-constexpr size_t kNumbersInPart = size_t{1} << 18;
+constexpr size_t kNumbersInPart = size_t{1} << 16;
 // So many that parts do not share a word of bits.
 constexpr int kMinShift = 6;
 constexpr size_t kMinPlaces = size_t{1} << kMinShift;

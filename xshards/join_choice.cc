@@ -16,8 +16,9 @@ constexpr int64_t kHeldInMemory = 8;
 // Partitions are held by several threads at a time.
 constexpr int64_t kPartitionsInMemory = 24;
 constexpr int64_t kMaxPartitions = 512;
-// Of what is held at a time: more would wait for memory with every row that is looked up.
-constexpr int64_t kBytesInCache = int64_t{4} << 20;
+// Of what is held at a time: with more of it, and its table, every row that is looked up
+// would wait for memory.
+constexpr int64_t kBytesInCache = int64_t{1} << 20;
 
 std::string Megabytes(int64_t bytes) {
   return bytes < (1 << 20) ? std::to_string(bytes >> 10) + " KB"

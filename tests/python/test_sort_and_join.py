@@ -40,7 +40,7 @@ def keyed(rows, seed=3):
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_partitions_larger_than_the_cache_are_joined_in_parts(far_apart, repeats):
     rng = np.random.default_rng(5)
-    rows = 400_000
+    rows = 100_000
     left = pd.DataFrame({"k": rng.permutation(rows) // repeats * far_apart})
     right = pd.DataFrame({"k": (rng.permutation(rows) + rows // 2) * far_apart})
     left["a"], right["b"] = np.arange(rows), np.arange(rows) * 1.5

@@ -52,9 +52,9 @@ TEST(JoinChoice, PartitionsAreAsManyAsLetTheHeldSideFit) {
 }
 
 TEST(JoinChoice, PartsAreAsManyAsLetTheTableStayInCache) {
-  constexpr int64_t kInCache = 4 << 20;
+  constexpr int64_t kInCache = 1 << 20;
   const auto parts = [](const JoinNode& join, int64_t held, int32_t num_partitions) {
-    return NumJoinParts(join, {8, 1 << 30}, {8, held}, num_partitions);
+    return NumJoinParts(join, {8, 256 << 20}, {8, held}, num_partitions);
   };
   const JoinNode inner;
   EXPECT_EQ(parts(inner, 0, 8), 1);
