@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <arrow/result.h>
 
 #include "ops/held_rows.h"
+#include "ops/memory_access.h"
 #include "xshards/scratch_vector.h"
 
 namespace xshards::ops {
@@ -54,11 +56,14 @@ class JoinPairs {
   size_t size_ = 0;
 };
 
-/// HeldRows::ListPairs of a class whose Next() the compiler then knows.
+/// HeldRows::ListPairs of a class whose Next() the compiler then knows, as well as what
+/// it reads: ReadAheadOf() is told of rows before their turn.
 template <typename Held>
 void ListPairsOf(const Held& held, const ScratchVector<uint32_t>& first, bool with_lonely,
                  HeldRows::PairCursor* at, JoinPairs* pairs) {
   for (; at->row < first.size(); ++at->row) {
+    const uint32_t ahead = first[std::min(at->row + kRowsAhead, first.size() - 1)];
+    if (ahead != HeldRows::kNoRow) held.ReadAheadOf(ahead);
     uint32_t match = at->match == HeldRows::kNoRow ? first[at->row] : at->match;
     at->match = HeldRows::kNoRow;
     if (match == HeldRows::kNoRow && !with_lonely) continue;

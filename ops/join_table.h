@@ -13,6 +13,7 @@
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
 #include "ops/join_pairs.h"
+#include "ops/memory_access.h"
 #include "ops/rows_by_part.h"
 #include "xshards/scratch_vector.h"
 
@@ -38,6 +39,9 @@ class JoinTable final : public HeldRows {
   uint32_t Next(uint32_t row) const override {
     if (kind_ == JoinKeyKind::kNone) return row + 1 < num_rows_ ? row + 1 : kNoRow;
     return next_.empty() ? kNoRow : next_[row];
+  }
+  void ReadAheadOf(uint32_t row) const {
+    if (!next_.empty()) ReadAhead(&next_[row]);
   }
   void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely, PairCursor* at,
                  JoinPairs* pairs) const override {

@@ -17,6 +17,7 @@
 #include "ops/held_rows.h"
 #include "ops/join_keys.h"
 #include "ops/join_pairs.h"
+#include "ops/memory_access.h"
 #include "ops/rows_by_part.h"
 #include "xshards/scratch_vector.h"
 
@@ -47,6 +48,9 @@ class OrderedRows final : public HeldRows {
   uint32_t Next(uint32_t row) const override {
     const bool is_last = last_.empty() || (last_[row / 64] >> row % 64 & 1) != 0;
     return is_last ? kNoRow : row + 1;
+  }
+  void ReadAheadOf(uint32_t row) const {
+    if (!last_.empty()) ReadAhead(&last_[row / 64]);
   }
   void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely, PairCursor* at,
                  JoinPairs* pairs) const override {

@@ -29,6 +29,7 @@ class JoinPairsTest : public OperatorTest {
 /// Rows 0, 1 and 2 are of one key, 3 is alone.
 struct FewRows {
   static uint32_t Next(uint32_t row) { return row < 2 ? row + 1 : kNoRow; }
+  static void ReadAheadOf(uint32_t row) { EXPECT_LE(row, 3U); }
 };
 
 TEST_F(JoinPairsTest, ListsAllMatchesOfEachRow) {
