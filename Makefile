@@ -9,6 +9,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 JOBS ?= $(shell nproc)
 VENV := .venv
 FUZZ_SECONDS ?= 600
+# What make bench does in an eighth of the memory it would take.
+BOUNDED := partition_by sort join join_outer group_by unique
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
 
@@ -98,6 +100,10 @@ bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow,
 	@.ci/setup-venv.sh $(PYTHON) .venv-training --torch python/requirements-peers-training.txt
 	@benchmarks/micro.sh
 	@$(VENV)/bin/python benchmarks/run.py --rows 4040000
+	@$(VENV)/bin/python benchmarks/growth.py
+	@for skew in 0 0.9; do for operation in $(BOUNDED); do \
+	  $(VENV)/bin/python benchmarks/bounded_memory.py --gigabytes 1 --memory 128MB \
+	    --limit 0.83 --operation $$operation --skew $$skew; done; done
 	@$(VENV)/bin/python benchmarks/param_sync.py
 	@$(VENV)/bin/python benchmarks/feeding.py
 	@$(VENV)/bin/python benchmarks/training.py
