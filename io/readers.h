@@ -9,9 +9,9 @@
 #include <arrow/result.h>
 #include <arrow/util/cancel.h>
 
-#include "io/csv_options.h"
-#include "io/json_options.h"
-#include "io/parquet_options.h"
+#include "io/columnar/options.h"
+#include "io/csv/options.h"
+#include "io/json/options.h"
 #include "xshards/export.h"
 #include "xshards/shards.h"
 

@@ -4,7 +4,7 @@
 // The one include of the C++ dataframe API. With default_operators.cc, the only file of
 // core that looks upward.
 
-#include "io/for_each_row.h"
+#include "io/csv/for_each_row.h"
 #include "io/readers.h"
 #include "xshards/context.h"
 #include "xshards/expression.h"

@@ -11,12 +11,12 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/random_rows.h"
-#include "io/csv_column.h"
-#include "io/csv_rows.h"
-#include "io/csv_structure.h"
-#include "io/csv_values.h"
-#include "io/record_boundaries.h"
-#include "io/text_input.h"
+#include "io/csv/convert/column_converter.h"
+#include "io/csv/parse/rows.h"
+#include "io/csv/parse/tokenizer.h"
+#include "io/csv/parse/value_kinds.h"
+#include "io/csv/plan/record_boundaries.h"
+#include "io/text/text_input.h"
 
 namespace xshards::bench {
 namespace {

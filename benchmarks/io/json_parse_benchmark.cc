@@ -10,9 +10,9 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/random_rows.h"
-#include "io/json_block.h"
-#include "io/json_record_loop.h"
-#include "io/text_input.h"
+#include "io/json/block_reader.h"
+#include "io/json/record_parser.h"
+#include "io/text/text_input.h"
 
 namespace xshards::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "io/csv_time_format.h"
+#include "io/csv/parse/time_format.h"
 #include "io/readers.h"
 #include "python/src/action.h"
 #include "python/src/bindings.h"

@@ -10,8 +10,8 @@
 #include <arrow/python/common.h>
 #include <arrow/util/io_util.h>
 
-#include "io/file_system.h"
-#include "io/text_fault.h"
+#include "io/fs/file_system.h"
+#include "io/text/parse_error.h"
 #include "xshards/guessed_types.h"
 
 namespace xshards::python {

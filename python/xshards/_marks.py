@@ -60,7 +60,7 @@ LABEL = "pandas.label"
 #: Of a hidden column: [level number, level name] as JSON.
 INDEX = "pandas.index"
 #: "pickle", of a column of pickled Python objects; "json", of a column of JSON text
-#: that stands for Python objects (io/json_shape.cc makes these).
+#: that stands for Python objects (io/json/structure.cc makes these).
 OPAQUE = "xshards.opaque"
 
 _token = secrets.token_bytes(16)

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "io/csv_rows.h"
-#include "io/csv_values.h"
-#include "io/segment_boundaries.h"
-#include "io/text_input.h"
+#include "io/csv/parse/rows.h"
+#include "io/csv/parse/value_kinds.h"
+#include "io/csv/plan/speculative_boundaries.h"
+#include "io/text/text_input.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace xshards::io::fuzz {

@@ -10,11 +10,11 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 
-#include "io/csv_block.h"
-#include "io/csv_rows.h"
-#include "io/csv_structure.h"
-#include "io/csv_unquote.h"
-#include "io/csv_values.h"
+#include "io/csv/block_reader.h"
+#include "io/csv/parse/rows.h"
+#include "io/csv/parse/tokenizer.h"
+#include "io/csv/parse/unquote.h"
+#include "io/csv/parse/value_kinds.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace xshards::io::fuzz {

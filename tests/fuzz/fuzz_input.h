@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string>
 
-#include "io/csv_options.h"
+#include "io/csv/options.h"
 
 namespace xshards::io::fuzz {
 

@@ -10,10 +10,10 @@
 #include <arrow/io/memory.h>
 #include <arrow/record_batch.h>
 
-#include "io/json_block.h"
-#include "io/json_input.h"
-#include "io/json_record_text.h"
-#include "io/json_shape.h"
+#include "io/json/block_input.h"
+#include "io/json/block_reader.h"
+#include "io/json/record_boundaries.h"
+#include "io/json/structure.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace xshards::io::fuzz {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+#include <arrow/util/cancel.h>
+
+#include "io/csv/options.h"
+#include "io/csv/parse/value_kinds.h"
+#include "io/scan/scan_extent.h"
+#include "xshards/guessed_types.h"
+#include "xshards/operator_table.h"
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// The format of scans that give, instead of rows, which kinds of values a split has: one
+/// row of CsvKinds, for the columns of the scan's schema.
+inline constexpr char kCsvKindsFormat[] = "csv_kinds";
+
+OpenNode MakeCsvKindsScan();
+
+/// The types that all values of a scan give (a FindTypes), as far as they are wanted.
+/// Looks only at the columns whose types more values can change.
+arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
+                                                           const RunPlan& run);
+
+/// The kinds of the values that some columns of a scan have.
+arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
+                                                  const std::vector<std::string>& columns,
+                                                  ScanExtent extent, const RunPlan& run);
+
+/// Leave out of a scan's splits what is behind its first rows, which are counted on the
+/// calling thread: the last split that stays gets the number of rows that are wanted of
+/// it.
+arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
+                               arrow::MemoryPool* pool, ScanNode* scan);
+
+}  // namespace xshards::io

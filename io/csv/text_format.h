@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "io/csv/options.h"
+#include "io/text/text_input.h"
+
+namespace xshards::io {
+
+/// How the bytes of a CSV file become text.
+TextFormat ToTextFormat(const CsvOptions& options);
+
+/// How many bytes of a CSV file a piece of its text counts for in positions.
+int64_t FileBytes(std::string_view text, const std::string& path,
+                  const CsvOptions& options);
+
+}  // namespace xshards::io

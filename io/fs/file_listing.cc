@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/fs/file_listing.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <arrow/filesystem/filesystem.h>
+#include <arrow/util/io_util.h>
+
+#include "io/fs/file_system.h"
+#include "io/fs/glob.h"
+
+namespace xshards::io {
+namespace {
+
+/// Says "no such file" in a way that Python's FileNotFoundError is made of.
+arrow::Status NotFound(const char* expected, const std::string& path) {
+  return arrow::Status::IOError(expected, path, "'")
+      .WithDetail(arrow::internal::StatusDetailFromErrno(ENOENT));
+}
+
+int64_t ModifiedAt(const arrow::fs::FileInfo& info) {
+  return info.mtime() == arrow::fs::kNoTime ? -1
+                                            : info.mtime().time_since_epoch().count();
+}
+
+// The part of a listed path below the folder that was listed.
+std::string_view Below(std::string_view folder, std::string_view path) {
+  if (path.starts_with(folder)) path.remove_prefix(folder.size());
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return path;
+}
+
+bool IsHidden(std::string_view path) {
+  bool at_start = true;
+  for (const char c : path) {
+    if (at_start && (c == '.' || c == '_')) return true;
+    at_start = c == '/';
+  }
+  return false;
+}
+
+// A link to nothing is no file to the file system, which would leave it out.
+template <typename Keep>
+arrow::Status CheckLinks(const std::string& folder, bool recursive, const Keep& keep) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto check = [&](const fs::directory_entry& entry) {
+    std::error_code unreadable;
+    if (!entry.is_symlink(unreadable) || fs::exists(entry.path(), unreadable) ||
+        !keep(Below(folder, entry.path().native()))) {
+      return arrow::Status::OK();
+    }
+    return NotFound("Expected a file, found a link to nothing at '", entry.path());
+  };
+  if (!recursive) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      ARROW_RETURN_NOT_OK(check(entry));
+    }
+    return arrow::Status::OK();
+  }
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    ARROW_RETURN_NOT_OK(check(*it));
+  }
+  return arrow::Status::OK();
+}
+
+template <typename Keep>
+arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
+                                                const Location& location, bool recursive,
+                                                const Keep& keep) {
+  arrow::fs::FileSelector selector;
+  selector.base_dir = location.path;
+  selector.recursive = recursive;
+  auto listed = location.file_system->GetFileInfo(selector);
+  if (!listed.ok()) return WithPath(listed.status(), "Could not list", base);
+  if (location.is_local) {
+    ARROW_RETURN_NOT_OK(CheckLinks(location.path, recursive, keep));
+  }
+  std::vector<InputFile> files;
+  for (const auto& info : *listed) {
+    if (!info.IsFile() || !keep(Below(location.path, info.path()))) continue;
+    ARROW_ASSIGN_OR_RAISE(auto path, PathBelow(base, location, info.path()));
+    files.push_back({.path = std::move(path),
+                     .size = info.size(),
+                     .below = std::string(Below(location.path, info.path())),
+                     .modified = ModifiedAt(info)});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
+  return files;
+}
+
+// A pattern is listed from the deepest folder that has no wildcard.
+arrow::Result<std::vector<InputFile>> ListPattern(const std::string& path) {
+  const size_t scheme = IsUri(path) ? path.find("://") + 3 : 0;
+  const size_t wildcard = path.find_first_of("*?[", scheme);
+  const size_t slash = path.rfind('/', wildcard);
+  const bool has_folder = slash != std::string::npos && slash >= scheme;
+  std::string base = has_folder ? path.substr(0, std::max<size_t>(slash, 1)) : ".";
+  std::string pattern = has_folder ? path.substr(slash + 1) : path;
+  if (scheme > 0) {
+    // In a URI, '?' starts the query, which belongs to the file system.
+    const size_t query = pattern.find('?');
+    if (query != std::string::npos) {
+      base += pattern.substr(query);
+      pattern.resize(query);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto location, Locate(base));
+  const auto info = location.file_system->GetFileInfo(location.path);
+  if (!info.ok()) return WithPath(info.status(), "Could not look up", path);
+  std::vector<InputFile> files;
+  if (info->IsDirectory()) {
+    const bool recursive = pattern.find('/') != std::string::npos || pattern == "**";
+    ARROW_ASSIGN_OR_RAISE(
+        files, ListBelow(base, location, recursive, [&](std::string_view name) {
+          return MatchPath(pattern, name);
+        }));
+  }
+  if (files.empty()) {
+    return NotFound("Expected files that match the pattern, found none: '", path);
+  }
+  return files;
+}
+
+arrow::Result<std::vector<InputFile>> ListOne(const std::string& path) {
+  // The query of a URI is no wildcard; a name that exists is itself, whatever is in it.
+  const std::string plain = IsUri(path) ? path.substr(0, path.find('?')) : path;
+  if (IsUri(path) && HasWildcard(plain)) return ListPattern(path);
+  ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));
+  auto found = location.file_system->GetFileInfo(location.path);
+  if (!found.ok()) return WithPath(found.status(), "Could not look up", path);
+  switch (found->type()) {
+    case arrow::fs::FileType::File: {
+      return std::vector<InputFile>{{.path = location.is_local ? location.path : path,
+                                     .size = found->size(),
+                                     .modified = ModifiedAt(*found)}};
+    }
+    case arrow::fs::FileType::Directory: {
+      ARROW_ASSIGN_OR_RAISE(
+          auto files, ListBelow(path, location, /*recursive=*/true,
+                                [](std::string_view name) { return !IsHidden(name); }));
+      if (files.empty()) {
+        return NotFound(
+            "Expected a folder with data files (names that start with '.' or '_' are "
+            "skipped), found none in '",
+            path);
+      }
+      return files;
+    }
+    case arrow::fs::FileType::NotFound:
+      if (HasWildcard(plain)) return ListPattern(path);
+      return NotFound("Expected a file, a folder or a pattern, found nothing at '", path);
+    case arrow::fs::FileType::Unknown:
+      break;
+  }
+  return arrow::Status::IOError("Expected a regular file or a folder at '", path, "'");
+}
+
+}  // namespace
+
+arrow::Result<std::vector<InputFile>> ListFiles(const std::vector<std::string>& paths) {
+  if (paths.empty())
+    return arrow::Status::Invalid("Expected at least one path, got none");
+  std::vector<InputFile> files;
+  for (const auto& path : paths) {
+    ARROW_ASSIGN_OR_RAISE(auto found, ListOne(path));
+    std::move(found.begin(), found.end(), std::back_inserter(files));
+  }
+  return files;
+}
+
+}  // namespace xshards::io

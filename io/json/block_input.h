@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+
+#include "io/text/text_input.h"
+#include "xshards/plan.h"
+
+namespace xshards::io {
+
+/// How records follow each other in a file.
+enum class JsonLayout : uint8_t { kLines, kArray };
+
+/// The text of a split in blocks, each followed by kJsonPadding zero bytes, or by the
+/// line that goes on in the next block. A block lives until the one after the next.
+class JsonInput {
+ public:
+  struct Block {
+    const char* text = nullptr;
+    int64_t size = 0;      // of lines: up to the end of the last whole one
+    int64_t position = 0;  // of the block in the text of the file
+    bool is_last = false;
+  };
+
+  /// Of text that begins at `split.begin` of a file.
+  JsonInput(const Split& split, JsonLayout layout, TextBlocks blocks);
+  static arrow::Result<JsonInput> Open(const Split& split, JsonLayout layout,
+                                       int64_t block_bytes, arrow::MemoryPool* pool);
+
+  /// The next block: what Consume() left of the last, and more. Where nothing of it was
+  /// consumed, the block grows; Invalid where it would exceed a gigabyte. Errors name
+  /// the file.
+  arrow::Result<Block> Next();
+  /// Say how much of the block was used.
+  void Consume(int64_t num_bytes) { blocks_.Consume(num_bytes); }
+
+  /// How many bytes of the file have been read.
+  arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
+
+ private:
+  std::string path_;
+  int64_t begin_;  // of the split
+  JsonLayout layout_;
+  TextBlocks blocks_;
+};
+
+/// What the first character of a file's text that is no blank says. Nothing at all is
+/// lines.
+arrow::Result<JsonLayout> FindJsonLayout(const std::string& path,
+                                         arrow::MemoryPool* pool);
+
+}  // namespace xshards::io

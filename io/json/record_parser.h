@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/json/column_builders.h"
+#include "io/json/value_parser.h"
+
+namespace xshards::io {
+
+/// Why the record loop stopped before the end.
+enum class JsonStop : uint8_t { kNone, kFault, kMisfit, kNoMemory };
+
+/// Where in an array of records the text goes on.
+enum class JsonArrayPlace : uint8_t {
+  kBegin,        // behind the bracket
+  kAfterRecord,  // a comma or the closing bracket follows
+  kAfterComma,
+  kEnd,  // behind the closing bracket
+};
+
+/// What the record loop works on, and where it stands.
+struct JsonState {
+  JsonObject* record = nullptr;
+  int64_t num_rows = 0;   // complete
+  bool is_array = false;  // records follow each other in an array, not line by line
+  JsonArrayPlace place = JsonArrayPlace::kBegin;
+
+  JsonStop stop = JsonStop::kNone;
+  JsonFault fault;                     // where, also of a misfit
+  const char* record_begin = nullptr;  // of the record it stopped in
+  std::string scratch;
+};
+
+/// Append the records of a text to the columns. The text is followed by kJsonPadding
+/// zero bytes. Returns the end; or nullptr, where `stop` says why, with the columns as
+/// they were before the record.
+using JsonRecordLoop = const char* (*)(JsonState& state, const char* begin,
+                                       const char* end);
+
+/// Processors that the loop is compiled for.
+enum class JsonTarget : uint8_t { kBaseline, kAvx2 };
+bool IsSupported(JsonTarget target);
+JsonTarget BestJsonTarget();
+JsonRecordLoop RecordLoopFor(JsonTarget target);
+
+// One for each file json_record_loop_<target>.cc.
+JsonRecordLoop BaselineRecordLoop();
+JsonRecordLoop Avx2RecordLoop();
+
+// What the loop calls where records are not as it expects.
+
+/// Find the key that follows key `at`, and learn the text up to its value; or the end of
+/// the object. Returns what follows.
+const char* NextJsonKey(JsonState& state, JsonObject& object, int32_t at, const char* p,
+                        int32_t* next);
+/// Append a value that is not of the usual form for its column: null, a number of many
+/// digits, an escape; or one that does not fit.
+const char* ReadUnusualJson(JsonState& state, JsonColumn& column, const char* p);
+/// Note that there is no memory.
+const char* NoJsonMemory(JsonState& state);
+/// Note that a value does not fit its column, or is not JSON at all.
+const char* JsonMisfit(JsonState& state, const char* p);
+/// Note that the text is not JSON.
+const char* JsonFailure(JsonState& state, const char* p, const char* expected);
+
+}  // namespace xshards::io

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "io/write/file_writer.h"
+
+namespace xshards::io {
+
+/// JSON lines, one object a row, with every column in every object: missing values, NaN
+/// and infinities are null; dates and times are text, durations that of ISO 8601. There
+/// are no options.
+arrow::Result<std::unique_ptr<FileWriter>> OpenJsonWriter(
+    const std::shared_ptr<arrow::Schema>& schema,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    arrow::MemoryPool* pool);
+
+}  // namespace xshards::io

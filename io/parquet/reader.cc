@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <parquet/metadata.h>
+
+#include "io/columnar/multi_file_plan.h"
+#include "io/parquet/file.h"
+#include "io/readers.h"
+
+namespace xshards::io {
+namespace {
+
+/// The fields of these names that there are.
+std::shared_ptr<arrow::Schema> FieldsOf(const arrow::Schema& schema,
+                                        const std::vector<std::string>& names) {
+  arrow::FieldVector fields;
+  for (const auto& name : names) {
+    if (auto field = schema.GetFieldByName(name)) fields.push_back(std::move(field));
+  }
+  return arrow::schema(std::move(fields));
+}
+
+}  // namespace
+
+arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context, const Paths& paths,
+                                   const ParquetOptions& options) {
+  arrow::MemoryPool* const pool = context->memory_pool();
+  return ReadTypedFiles(
+      "parquet", std::move(context), paths, options,
+      [&](const InputFile& input) -> arrow::Result<TypedFile> {
+        ARROW_ASSIGN_OR_RAISE(const auto file, ParquetFile::Open(input.path, pool));
+        TypedFile typed{.schema = file->schema(), .groups = {}, .can_cut_groups = true};
+        const auto columns = options.columns.value_or(file->schema()->field_names());
+        const auto leaves = file->LeafIndices(columns);
+        const auto wanted = FieldsOf(*file->schema(), columns);
+        for (int i = 0; i < file->metadata().num_row_groups(); ++i) {
+          ARROW_ASSIGN_OR_RAISE(const auto bytes, file->BytesOf(i, leaves));
+          typed.groups.push_back({.num_bytes = bytes.compressed,
+                                  .num_rows = file->metadata().RowGroup(i)->num_rows()});
+          if (!typed.can_cut_groups) continue;
+          ARROW_ASSIGN_OR_RAISE(typed.can_cut_groups, file->CanReadRanges(i, *wanted));
+        }
+        for (const auto& column : columns) {
+          ARROW_ASSIGN_OR_RAISE(const bool has_them, file->HasDictionaries(column));
+          if (has_them) typed.encodable.insert(column);
+        }
+        return typed;
+      });
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/parquet/row_group_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/array/util.h>
+#include <arrow/io/caching.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+
+#include "io/parquet/column_decoder.h"
+
+namespace xshards::io {
+namespace {
+
+class RowGroupBatches final : public arrow::RecordBatchReader {
+ public:
+  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group, RowRanges rows,
+                  int64_t batch_rows)
+      : group_(std::move(group)), batch_rows_(batch_rows), rows_(std::move(rows)) {}
+
+  /// Add a column; those without decoder are in the batches of the others.
+  void Add(std::shared_ptr<arrow::Field> field, std::unique_ptr<FlatColumn> decoder) {
+    columns_.push_back({std::move(field), std::move(decoder)});
+  }
+
+  arrow::Status Finish(std::unique_ptr<arrow::RecordBatchReader> others) {
+    others_ = std::move(others);
+    arrow::FieldVector fields;
+    for (auto& column : columns_) {
+      if (column.decoder == nullptr) {
+        const auto other_fields = others_->schema()->fields();
+        const auto found = std::find_if(
+            other_fields.begin(), other_fields.end(),
+            [&](const auto& field) { return field->name() == column.field->name(); });
+        if (found == other_fields.end()) {
+          return arrow::Status::Invalid("No column '", column.field->name(), "'");
+        }
+        column.other = static_cast<int>(found - other_fields.begin());
+        column.field = column.field->WithType((*found)->type());
+      }
+      fields.push_back(column.field);
+    }
+    schema_ = arrow::schema(std::move(fields));
+    return arrow::Status::OK();
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
+    *out = nullptr;
+    while (range_ < rows_.size() && position_ >= rows_[range_].end) ++range_;
+    if (range_ == rows_.size()) return arrow::Status::OK();
+    const RowRange range = rows_[range_];
+    if (position_ < range.begin) ARROW_RETURN_NOT_OK(SkipTo(range.begin));
+    int64_t num_rows = std::min(batch_rows_, range.end - position_);
+    std::shared_ptr<arrow::RecordBatch> others;
+    if (others_ != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(others, NextOthers(num_rows));
+      num_rows = others->num_rows();
+    }
+    arrow::ArrayVector arrays;
+    for (auto& column : columns_) {
+      if (column.decoder == nullptr) {
+        arrays.push_back(others->column(column.other));
+        continue;
+      }
+      auto read = column.decoder->Read(num_rows);
+      if (!read.ok()) {
+        return read.status().WithMessage("column '", column.field->name(),
+                                         "': ", read.status().message());
+      }
+      arrays.push_back(arrow::MakeArray(read.MoveValueUnsafe()));
+    }
+    position_ += num_rows;
+    *out = arrow::RecordBatch::Make(schema_, num_rows, std::move(arrays));
+    return arrow::Status::OK();
+  }
+
+ private:
+  arrow::Status SkipTo(int64_t row) {
+    for (auto& column : columns_) {
+      if (column.decoder == nullptr) continue;
+      ARROW_RETURN_NOT_OK(column.decoder->Skip(row - position_));
+    }
+    // Arrow passes over no rows: they are read, and left out.
+    while (others_ != nullptr && position_ < row) {
+      ARROW_ASSIGN_OR_RAISE(const auto left_out, NextOthers(row - position_));
+      position_ += left_out->num_rows();
+    }
+    position_ = row;
+    return arrow::Status::OK();
+  }
+
+  // The next rows of the columns that Arrow reads: one of its batches, or a part of it.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextOthers(int64_t max_rows) {
+    while (others_left_ == nullptr || others_left_->num_rows() == 0) {
+      ARROW_RETURN_NOT_OK(others_->ReadNext(&others_left_));
+      if (others_left_ != nullptr) others_read_ += others_left_->num_rows();
+      if (others_left_ == nullptr || others_read_ > group_->metadata()->num_rows()) {
+        return arrow::Status::Invalid("A column has not as many rows as its row group");
+      }
+    }
+    auto next = others_left_->Slice(0, std::min(max_rows, others_left_->num_rows()));
+    others_left_ = others_left_->Slice(next->num_rows());
+    return next;
+  }
+
+  struct Column {
+    std::shared_ptr<arrow::Field> field;
+    std::unique_ptr<FlatColumn> decoder;
+    int other = -1;  // else its place in the batches of others_
+  };
+
+  const std::shared_ptr<parquet::RowGroupReader> group_;
+  const int64_t batch_rows_;
+  const RowRanges rows_;
+  size_t range_ = 0;      // the one to read from next
+  int64_t position_ = 0;  // the row to read next
+  std::vector<Column> columns_;
+  std::unique_ptr<arrow::RecordBatchReader> others_;
+  std::shared_ptr<arrow::RecordBatch> others_left_;  // of the batch read last
+  int64_t others_read_ = 0;                          // rows so far
+  std::shared_ptr<arrow::Schema> schema_;
+};
+
+bool CanDecode(const parquet::RowGroupMetaData& group, const ParquetColumn& column) {
+  if (!column.is_leaf) return false;
+  const int leaf = column.leaves[0];
+  return FlatColumn::CanDecode(*group.schema()->Column(leaf), *group.ColumnChunk(leaf),
+                               *column.field->type());
+}
+
+/// The decoder of a column, or nullptr if Arrow has to read it.
+std::unique_ptr<FlatColumn> MakeDecoder(parquet::RowGroupReader& group,
+                                        const ParquetColumn& column,
+                                        arrow::MemoryPool* pool) {
+  if (!CanDecode(*group.metadata(), column)) return nullptr;
+  const int leaf = column.leaves[0];
+  return FlatColumn::Make(group.GetColumnPageReader(leaf),
+                          *group.metadata()->schema()->Column(leaf), column.field->type(),
+                          pool);
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
+    parquet::arrow::FileReader* reader, const RowGroupRequest& request,
+    arrow::MemoryPool* pool) {
+  std::unique_ptr<RowGroupBatches> batches;
+  std::vector<int> other_leaves;
+  BEGIN_PARQUET_CATCH_EXCEPTIONS
+  auto* const file = reader->parquet_reader();
+  if (request.pre_buffer) {
+    std::vector<int> leaves;
+    for (const auto& column : request.columns) {
+      leaves.insert(leaves.end(), column.leaves.begin(), column.leaves.end());
+    }
+    file->PreBuffer({request.row_group}, leaves, arrow::io::IOContext(pool),
+                    arrow::io::CacheOptions::Defaults());
+  }
+  auto group = file->RowGroup(request.row_group);
+  batches = std::make_unique<RowGroupBatches>(group, request.rows, request.batch_rows);
+  for (const auto& column : request.columns) {
+    auto decoder = MakeDecoder(*group, column, pool);
+    if (decoder == nullptr) {
+      other_leaves.insert(other_leaves.end(), column.leaves.begin(), column.leaves.end());
+    }
+    batches->Add(column.field, std::move(decoder));
+  }
+  END_PARQUET_CATCH_EXCEPTIONS
+  std::unique_ptr<arrow::RecordBatchReader> others;
+  if (!other_leaves.empty()) {
+    reader->set_batch_size(request.batch_rows);
+    ARROW_ASSIGN_OR_RAISE(
+        others, reader->GetRecordBatchReader({request.row_group}, other_leaves));
+  }
+  ARROW_RETURN_NOT_OK(batches->Finish(std::move(others)));
+  return batches;
+}
+
+bool CanReadRanges(const parquet::RowGroupMetaData& group,
+                   const std::vector<ParquetColumn>& columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [&](const auto& column) { return CanDecode(group, column); });
+}
+
+}  // namespace xshards::io

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arrow/type.h>
+
+#include "io/write/file_writer.h"
+
+namespace xshards::io {
+
+/// True if a column has a dtype that files hold in a note, as pandas does: the nullable
+/// ones ("Int64", "boolean", "string").
+bool IsNotedForPandas(const arrow::Field& field);
+
+/// Open writers whose files tell pandas, in the schema's metadata, which columns have
+/// such dtypes; the fields have no metadata there.
+OpenWriter WithPandasNote(OpenWriter open);
+
+}  // namespace xshards::io

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/options/split_size.h"
+
+#include <gtest/gtest.h>
+
+namespace xshards::io {
+namespace {
+
+constexpr int64_t kMegabyte = 1LL << 20;
+
+TEST(SplitSize, CutsEightPiecesForEachCore) {
+  EXPECT_EQ(SplitSize{}.TargetBytes(320 * kMegabyte, 2), 20 * kMegabyte);
+  EXPECT_EQ(SplitSize{}.TargetBytes(320 * kMegabyte, 4), 10 * kMegabyte);
+}
+
+TEST(SplitSize, PiecesAreNeitherTinyNorHuge) {
+  EXPECT_EQ(SplitSize{}.TargetBytes(0, 2), 4 * kMegabyte);
+  EXPECT_EQ(SplitSize{}.TargetBytes(kMegabyte, 64), 4 * kMegabyte);
+  EXPECT_EQ(SplitSize{}.TargetBytes(1LL << 40, 2), 64 * kMegabyte);
+}
+
+TEST(SplitSize, DoesAsAsked) {
+  EXPECT_EQ(SplitSize{.num_partitions = 3}.TargetBytes(100, 2), 34);
+  EXPECT_EQ(SplitSize{.num_partitions = 3}.TargetBytes(0, 2), 1);
+  EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2), 7);
+  EXPECT_FALSE(SplitSize{.num_partitions = -1}.Validate().ok());
+  EXPECT_FALSE(SplitSize{.block_size = -1}.Validate().ok());
+}
+
+TEST(SplitSize, CutsNothingForFewRows) {
+  EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2, 999999), 100);
+  EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2, 1000000), 7);
+  EXPECT_EQ(SplitSize{}.TargetBytes(0, 2, 0), 1);
+}
+
+TEST(SplitSize, SurvivesTheMap) {
+  const SplitSize size{.num_partitions = 5, .block_size = 9};
+  OptionMap map;
+  size.AddTo(&map);
+  const auto again = SplitSize::FromMap(map);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->num_partitions, 5);
+  EXPECT_EQ(again->block_size, 9);
+}
+
+TEST(NumPieces, RestsBelowAQuarterMakeNoPiece) {
+  EXPECT_EQ(NumPieces(0, 100), 1);
+  EXPECT_EQ(NumPieces(100, 100), 1);
+  EXPECT_EQ(NumPieces(125, 100), 1);
+  EXPECT_EQ(NumPieces(126, 100), 2);
+  EXPECT_EQ(NumPieces(7, 1), 7);
+  EXPECT_EQ(NumPieces(7, 3), 3);
+}
+
+}  // namespace
+}  // namespace xshards::io
