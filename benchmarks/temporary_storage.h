@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "benchmarks/random_rows.h"
-#include "xshards/block_store.h"
-#include "xshards/memory_budget.h"
-#include "xshards/segment_pool.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/memory/segment_pool.h"
+#include "xshards/storage/block_store.h"
 
 namespace xshards::bench {
 

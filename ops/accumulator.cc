@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "xshards/quantile_function.h"
+#include "xshards/plan/aggregate_functions.h"
 
 namespace xshards::ops {
 

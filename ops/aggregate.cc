@@ -16,8 +16,8 @@
 #include "ops/spilled_rows.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
-#include "xshards/pandas_dtype.h"
-#include "xshards/plan_schema.h"
+#include "xshards/plan/output_schema.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 

@@ -5,7 +5,7 @@
 
 #include "ops/accumulator.h"
 #include "ops/gather.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 

@@ -19,9 +19,9 @@
 #include <arrow/scalar.h>
 
 #include "ops/vector_array.h"
-#include "xshards/dictionary_places.h"
-#include "xshards/encoded_columns.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/dictionary_encoding.h"
+#include "xshards/types/dictionary_indices.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 

@@ -12,7 +12,7 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
-#include "xshards/expression.h"
+#include "xshards/expression/expression.h"
 
 namespace xshards::ops {
 

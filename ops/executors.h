@@ -6,10 +6,10 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "xshards/batch_stream.h"
-#include "xshards/block_store.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
+#include "xshards/storage/block_store.h"
 
 namespace xshards::ops {
 

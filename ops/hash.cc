@@ -7,7 +7,7 @@
 
 #include "ops/key_columns.h"
 #include "ops/key_values.h"
-#include "xshards/dictionary_places.h"
+#include "xshards/types/dictionary_indices.h"
 
 namespace xshards::ops {
 

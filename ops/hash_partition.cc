@@ -5,7 +5,7 @@
 
 #include "ops/hash.h"
 #include "ops/key_columns.h"
-#include "xshards/plan_schema.h"
+#include "xshards/plan/output_schema.h"
 
 namespace xshards::ops {
 

@@ -16,8 +16,8 @@
 #include "ops/join_pairs.h"
 #include "ops/probe_rows.h"
 #include "ops/unary_stream.h"
-#include "xshards/row_bytes.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

@@ -9,7 +9,7 @@
 
 #include "ops/batches.h"
 #include "ops/join_table.h"
-#include "xshards/row_bytes.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

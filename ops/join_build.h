@@ -17,7 +17,7 @@
 #include "ops/join_keys.h"
 #include "ops/ordered_rows.h"
 #include "ops/unary_stream.h"
-#include "xshards/operator_table.h"
+#include "xshards/execution/operator_table.h"
 
 namespace xshards::ops {
 

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "ops/join_keys.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::ops {
 

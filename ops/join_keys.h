@@ -10,7 +10,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

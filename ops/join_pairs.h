@@ -13,7 +13,7 @@
 
 #include "ops/held_rows.h"
 #include "ops/memory_access.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -10,7 +10,7 @@
 #include <arrow/status.h>
 
 #include "ops/value_table.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

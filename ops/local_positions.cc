@@ -18,8 +18,8 @@
 #include "ops/key_values.h"
 #include "ops/positions.h"
 #include "ops/unary_stream.h"
-#include "xshards/distinct_rows.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/execution/lower_distinct.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -6,7 +6,7 @@
 #include "ops/batches.h"
 #include "ops/executors.h"
 #include "ops/unary_stream.h"
-#include "xshards/encoded_columns.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::ops {
 

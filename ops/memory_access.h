@@ -8,8 +8,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "xshards/scratch_vector.h"
-#include "xshards/stream_copy.h"
+#include "xshards/memory/nontemporal_copy.h"
+#include "xshards/memory/scratch_vector.h"
 
 /// What loops over values in random places do so that they wait for memory less.
 namespace xshards::ops {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "xshards/execution/operator_table.h"
 #include "xshards/export.h"
-#include "xshards/operator_table.h"
 
 namespace xshards::ops {
 

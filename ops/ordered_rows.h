@@ -19,7 +19,7 @@
 #include "ops/join_pairs.h"
 #include "ops/memory_access.h"
 #include "ops/rows_by_part.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -11,8 +11,8 @@
 #include "ops/hash_partition.h"
 #include "ops/range_partition.h"
 #include "ops/scatter.h"
-#include "xshards/row_bytes.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

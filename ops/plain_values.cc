@@ -10,7 +10,7 @@
 #include <arrow/util/bit_util.h>
 #include <arrow/util/bitmap_ops.h>
 
-#include "xshards/encoded_columns.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::ops {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::ops {
 

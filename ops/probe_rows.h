@@ -11,9 +11,9 @@
 
 #include "ops/batches.h"
 #include "ops/unary_stream.h"
-#include "xshards/block_store.h"
-#include "xshards/operator_table.h"
-#include "xshards/partition.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/storage/block_store.h"
+#include "xshards/storage/partition.h"
 
 namespace xshards::ops {
 

@@ -6,7 +6,7 @@
 #include "ops/evaluate.h"
 #include "ops/executors.h"
 #include "ops/unary_stream.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 

@@ -7,7 +7,7 @@
 #include "ops/accumulator.h"
 #include "ops/numeric_values.h"
 #include "ops/vector_array.h"
-#include "xshards/quantile_function.h"
+#include "xshards/plan/aggregate_functions.h"
 
 namespace xshards::ops {
 

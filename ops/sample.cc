@@ -13,8 +13,8 @@
 #include "ops/plain_values.h"
 #include "ops/unary_stream.h"
 #include "ops/vector_array.h"
-#include "xshards/memory_budget.h"
-#include "xshards/row_draw.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/plan/sampling.h"
 
 namespace xshards::ops {
 

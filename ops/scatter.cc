@@ -7,7 +7,7 @@
 
 #include "ops/scatter_column.h"
 #include "ops/shared_dictionary.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

@@ -9,8 +9,8 @@
 #include "ops/sort_merge.h"
 #include "ops/sort_run.h"
 #include "ops/unary_stream.h"
-#include "xshards/partition.h"
-#include "xshards/row_bytes.h"
+#include "xshards/storage/partition.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

@@ -8,7 +8,7 @@
 #include <arrow/array.h>
 #include <arrow/result.h>
 
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::ops {
 

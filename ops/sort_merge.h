@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "xshards/batch_stream.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
 
 namespace xshards::ops {
 

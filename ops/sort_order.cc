@@ -11,7 +11,7 @@
 #include "ops/radix_sort.h"
 #include "ops/sort_comparator.h"
 #include "ops/sort_words.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 

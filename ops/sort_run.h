@@ -8,8 +8,8 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::ops {
 

@@ -8,7 +8,7 @@
 #include "ops/hash.h"
 #include "ops/key_columns.h"
 #include "ops/scatter.h"
-#include "xshards/row_bytes.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

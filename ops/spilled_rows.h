@@ -10,9 +10,9 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "xshards/block_store.h"
-#include "xshards/operator_table.h"
-#include "xshards/partition.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/storage/block_store.h"
+#include "xshards/storage/partition.h"
 
 namespace xshards::ops {
 

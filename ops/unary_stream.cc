@@ -2,7 +2,7 @@
 #include "ops/unary_stream.h"
 
 #include "ops/batches.h"
-#include "xshards/row_bytes.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 

@@ -9,8 +9,8 @@
 #include <arrow/result.h>
 
 #include "ops/executors.h"
-#include "xshards/batch_stream.h"
-#include "xshards/operator_table.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/storage/batch_stream.h"
 
 namespace xshards::ops {
 

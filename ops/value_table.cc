@@ -11,7 +11,7 @@
 #include "ops/gather.h"
 #include "ops/hash.h"
 #include "ops/key_values.h"
-#include "xshards/dictionary_places.h"
+#include "xshards/types/dictionary_indices.h"
 
 namespace xshards::ops {
 

@@ -14,7 +14,7 @@
 #include <arrow/status.h>
 
 #include "ops/integer_memo.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

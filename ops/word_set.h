@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::ops {
 

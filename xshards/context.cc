@@ -11,10 +11,10 @@
 
 #include <arrow/compute/initialize.h>
 
-#include "xshards/executor.h"
-#include "xshards/guessed_types.h"
-#include "xshards/optimizer.h"
-#include "xshards/part_name.h"
+#include "xshards/execution/executor.h"
+#include "xshards/optimizer/optimizer.h"
+#include "xshards/output/part_name.h"
+#include "xshards/plan/inferred_types.h"
 
 namespace xshards {
 

@@ -12,13 +12,13 @@
 #include <arrow/result.h>
 #include <arrow/util/cancel.h>
 
+#include "xshards/execution/metrics.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/execution/runner.h"
 #include "xshards/export.h"
-#include "xshards/memory_budget.h"
-#include "xshards/metrics.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
-#include "xshards/runner.h"
-#include "xshards/segment_pool.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/memory/segment_pool.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards {
 

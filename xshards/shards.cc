@@ -5,9 +5,9 @@
 
 #include <arrow/array/concatenate.h>
 
-#include "xshards/common_type.h"
-#include "xshards/encoded_columns.h"
-#include "xshards/explain.h"
+#include "xshards/execution/explain.h"
+#include "xshards/types/common_type.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards {
 

@@ -15,9 +15,9 @@
 
 #include "xshards/context.h"
 #include "xshards/export.h"
-#include "xshards/expression.h"
-#include "xshards/native_function.h"
-#include "xshards/plan.h"
+#include "xshards/expression/expression.h"
+#include "xshards/function/native_function.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards {
 

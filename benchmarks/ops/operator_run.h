@@ -11,9 +11,9 @@
 
 #include "benchmarks/random_rows.h"
 #include "benchmarks/temporary_storage.h"
-#include "xshards/batch_stream.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
 
 namespace xshards::bench {
 

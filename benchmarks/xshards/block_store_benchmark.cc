@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/block_store.h"
+#include "xshards/storage/block_store.h"
 
 #include <benchmark/benchmark.h>
 

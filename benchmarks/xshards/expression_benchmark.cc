@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/expression.h"
+#include "xshards/expression/expression.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/segment.h"
+#include "xshards/memory/segment.h"
 
 #include <benchmark/benchmark.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

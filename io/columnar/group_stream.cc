@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/fs/file_system.h"
-#include "xshards/conform.h"
+#include "xshards/types/conform.h"
 
 namespace xshards::io {
 namespace {

@@ -8,9 +8,9 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
-#include "xshards/batch_stream.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
 
 namespace xshards::io {
 

@@ -12,7 +12,7 @@
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/text_splits.h"
-#include "xshards/conform.h"
+#include "xshards/types/conform.h"
 
 namespace xshards::io {
 namespace {

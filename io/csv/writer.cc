@@ -18,7 +18,7 @@
 #include "io/text/time_formatting.h"
 #include "io/text/time_precision.h"
 #include "io/text/zone_offsets.h"
-#include "xshards/row_bytes.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::io {
 namespace {

@@ -7,7 +7,7 @@
 #include <arrow/status.h>
 
 #include "io/fs/file_listing.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

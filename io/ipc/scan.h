@@ -10,7 +10,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
-#include "xshards/operator_table.h"
+#include "xshards/execution/operator_table.h"
 
 namespace xshards::io {
 

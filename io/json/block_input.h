@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "io/text/text_input.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -8,9 +8,9 @@
 
 #include "io/fs/file_listing.h"
 #include "io/json/options.h"
-#include "xshards/guessed_types.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/inferred_types.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

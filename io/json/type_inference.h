@@ -12,9 +12,9 @@
 #include "io/json/options.h"
 #include "io/json/structure.h"
 #include "io/scan/scan_extent.h"
-#include "xshards/guessed_types.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/inferred_types.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

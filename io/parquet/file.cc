@@ -14,7 +14,7 @@
 #include "io/options/type_names.h"
 #include "io/parquet/column_decoder.h"
 #include "io/parquet/dictionary_encoding.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::io {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "io/parquet/file.h"
 #include "io/parquet/row_ranges.h"
-#include "xshards/expression.h"
+#include "xshards/expression/expression.h"
 
 namespace xshards::io {
 

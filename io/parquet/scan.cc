@@ -14,8 +14,8 @@
 #include "io/parquet/row_group_pruning.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
-#include "xshards/conform.h"
-#include "xshards/encoded_columns.h"
+#include "xshards/types/conform.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::io {
 namespace {

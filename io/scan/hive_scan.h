@@ -10,7 +10,7 @@
 
 #include "io/fs/file_listing.h"
 #include "io/scan/scan_stream.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

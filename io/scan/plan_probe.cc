@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "xshards/executor.h"
-#include "xshards/plan.h"
+#include "xshards/execution/executor.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -4,7 +4,7 @@
 #include <arrow/util/cancel.h>
 
 #include "xshards/context.h"
-#include "xshards/guessed_types.h"
+#include "xshards/plan/inferred_types.h"
 
 namespace xshards::io {
 

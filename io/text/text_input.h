@@ -14,7 +14,7 @@
 
 #include "io/text/text_compression.h"
 #include "io/text/text_encoding.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

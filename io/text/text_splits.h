@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/fs/file_listing.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -9,8 +9,8 @@
 #include <arrow/status.h>
 
 #include "io/text/text_input.h"
-#include "xshards/guessed_types.h"
-#include "xshards/plan.h"
+#include "xshards/plan/inferred_types.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

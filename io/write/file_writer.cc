@@ -10,9 +10,9 @@
 #include "io/write/atomic_file.h"
 #include "io/write/hive_writer.h"
 #include "io/write/pandas_metadata.h"
-#include "xshards/conform.h"
-#include "xshards/memory_budget.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/types/conform.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::io {
 namespace {

@@ -13,7 +13,7 @@
 #include <arrow/type.h>
 
 #include "io/options/option_map.h"
-#include "xshards/operator_table.h"
+#include "xshards/execution/operator_table.h"
 
 namespace xshards::io {
 

@@ -7,7 +7,7 @@
 #include <arrow/util/key_value_metadata.h>
 
 #include "io/text/json_escape.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::io {
 

@@ -10,8 +10,8 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/util/parallel.h>
 
-#include "xshards/output_directory.h"
-#include "xshards/part_name.h"
+#include "xshards/output/output_directory.h"
+#include "xshards/output/part_name.h"
 
 namespace xshards::io {
 namespace {

@@ -10,7 +10,7 @@
 #include <arrow/status.h>
 
 #include "io/fs/file_system.h"
-#include "xshards/job_output.h"
+#include "xshards/output/job_output.h"
 
 namespace xshards::io {
 

@@ -17,7 +17,7 @@
 #include "learn/feed/row_source.h"
 #include "learn/feed/tensor_block.h"
 #include "xshards/export.h"
-#include "xshards/partition.h"
+#include "xshards/storage/partition.h"
 
 namespace xshards::learn {
 

@@ -5,7 +5,7 @@
 
 #include <arrow/type.h>
 
-#include "xshards/conform.h"
+#include "xshards/types/conform.h"
 
 namespace xshards::learn {
 

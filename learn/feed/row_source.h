@@ -12,7 +12,7 @@
 
 #include "learn/feed/tensor_block.h"
 #include "xshards/export.h"
-#include "xshards/partition.h"
+#include "xshards/storage/partition.h"
 
 namespace xshards::learn {
 

@@ -14,7 +14,7 @@
 
 #include "learn/feed/tensor_type.h"
 #include "xshards/export.h"
-#include "xshards/payload.h"
+#include "xshards/storage/payload.h"
 
 namespace xshards::learn {
 

@@ -8,7 +8,7 @@
 
 #include <arrow/status.h>
 
-#include "xshards/huge_pages.h"
+#include "xshards/memory/huge_pages.h"
 
 namespace xshards::learn {
 

@@ -23,7 +23,7 @@
 #include "learn/ps/sync_policy.h"
 #include "learn/ps/update_rule.h"
 #include "xshards/export.h"
-#include "xshards/memory_budget.h"
+#include "xshards/memory/memory_budget.h"
 
 namespace xshards::learn {
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "xshards/huge_pages.h"
+#include "xshards/memory/huge_pages.h"
 
 namespace xshards::learn {
 

@@ -9,7 +9,7 @@
 #include <arrow/status.h>
 
 #include "xshards/export.h"
-#include "xshards/memory_budget.h"
+#include "xshards/memory/memory_budget.h"
 
 namespace xshards::learn {
 

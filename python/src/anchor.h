@@ -8,7 +8,7 @@
 #include <arrow/table.h>
 
 #include "xshards/context.h"
-#include "xshards/payload.h"
+#include "xshards/storage/payload.h"
 
 namespace xshards::python {
 

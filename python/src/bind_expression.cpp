@@ -11,7 +11,7 @@
 
 #include "python/src/bindings.h"
 #include "python/src/pyarrow_caster.h"
-#include "xshards/expression.h"
+#include "xshards/expression/expression.h"
 
 namespace xshards::python {
 

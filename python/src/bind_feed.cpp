@@ -15,9 +15,9 @@
 #include "python/src/process_runner.h"
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
-#include "xshards/fragment.h"
-#include "xshards/memory_budget.h"
-#include "xshards/segment_pool.h"
+#include "xshards/execution/fragment.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/memory/segment_pool.h"
 #include "xshards/shards.h"
 
 namespace xshards::python {

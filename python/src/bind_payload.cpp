@@ -12,7 +12,7 @@
 #include "python/src/bindings.h"
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
-#include "xshards/payload.h"
+#include "xshards/storage/payload.h"
 
 namespace xshards::python {
 

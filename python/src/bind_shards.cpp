@@ -15,9 +15,9 @@
 #include "python/src/bindings.h"
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
-#include "xshards/conform.h"
-#include "xshards/encoded_columns.h"
 #include "xshards/shards.h"
+#include "xshards/types/conform.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::python {
 

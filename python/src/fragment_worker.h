@@ -11,12 +11,12 @@
 #include <arrow/result.h>
 #include <pybind11/pybind11.h>
 
-#include "xshards/fragment.h"
-#include "xshards/memory_budget.h"
-#include "xshards/operator_table.h"
-#include "xshards/private_memory.h"
-#include "xshards/segment_pool.h"
-#include "xshards/warm_mappings.h"
+#include "xshards/execution/fragment.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/memory/mapping_cache.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/memory/private_mapping.h"
+#include "xshards/memory/segment_pool.h"
 
 namespace xshards::python {
 

@@ -11,8 +11,8 @@
 #include <pybind11/stl.h>
 
 #include "python/src/status_exception.h"
-#include "xshards/encoded_columns.h"
-#include "xshards/payload.h"
+#include "xshards/storage/payload.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::python {
 

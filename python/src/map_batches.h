@@ -5,9 +5,9 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/batch_stream.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
 
 namespace xshards::python {
 

@@ -11,10 +11,10 @@
 
 #include "python/src/map_batches.h"
 #include "python/src/status_exception.h"
-#include "xshards/adjacent_batches.h"
-#include "xshards/encoded_columns.h"
-#include "xshards/payload.h"
-#include "xshards/private_memory.h"
+#include "xshards/memory/private_mapping.h"
+#include "xshards/storage/adjacent_batches.h"
+#include "xshards/storage/payload.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::python {
 

@@ -11,7 +11,7 @@
 
 #include "python/src/pyarrow_caster.h"
 #include "python/src/status_exception.h"
-#include "xshards/segment_pool.h"
+#include "xshards/memory/segment_pool.h"
 
 namespace xshards::python {
 

@@ -9,8 +9,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/runner.h"
-#include "xshards/segment.h"
+#include "xshards/execution/runner.h"
+#include "xshards/memory/segment.h"
 
 namespace xshards::python {
 

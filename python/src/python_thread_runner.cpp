@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "python/src/map_python.h"
-#include "xshards/block_store.h"
-#include "xshards/operator_table.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/storage/block_store.h"
 
 namespace xshards::python {
 

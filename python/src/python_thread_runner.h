@@ -8,7 +8,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/runner.h"
+#include "xshards/execution/runner.h"
 
 namespace xshards::python {
 

@@ -12,7 +12,7 @@
 
 #include "io/fs/file_system.h"
 #include "io/text/parse_error.h"
-#include "xshards/guessed_types.h"
+#include "xshards/plan/inferred_types.h"
 
 namespace xshards::python {
 

@@ -2,7 +2,7 @@
 #include "ops/batches.h"
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/row_bytes.h"
+#include "xshards/types/row_bytes.h"
 
 namespace xshards::ops {
 namespace {

@@ -12,12 +12,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
-#include "xshards/batch_stream.h"
-#include "xshards/block_store.h"
-#include "xshards/memory_budget.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
-#include "xshards/segment_pool.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/memory/memory_budget.h"
+#include "xshards/memory/segment_pool.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
+#include "xshards/storage/block_store.h"
 
 namespace xshards::ops {
 

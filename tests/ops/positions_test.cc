@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/distinct_rows.h"
+#include "xshards/execution/lower_distinct.h"
 
 namespace xshards::ops {
 namespace {

@@ -2,7 +2,7 @@
 #include "ops/range_partition.h"
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "tests/ops/operator_fixture.h"
 #include "tests/support/test_data.h"
-#include "xshards/row_draw.h"
+#include "xshards/plan/sampling.h"
 #include "xshards/shards.h"
 
 namespace xshards::ops {

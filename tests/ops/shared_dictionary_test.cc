@@ -4,7 +4,7 @@
 #include <arrow/array/array_dict.h>
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/encoded_columns.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::ops {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "ops/sort_comparator.h"
 #include "tests/ops/operator_fixture.h"
-#include "xshards/pandas_dtype.h"
+#include "xshards/types/pandas_dtype.h"
 
 namespace xshards::ops {
 namespace {

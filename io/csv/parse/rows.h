@@ -9,7 +9,7 @@
 #include "io/csv/options.h"
 #include "io/csv/parse/scalar_tokenizer.h"
 #include "io/csv/parse/tokenizer.h"
-#include "xshards/scratch_vector.h"
+#include "xshards/memory/scratch_vector.h"
 
 namespace xshards::io {
 

@@ -7,7 +7,7 @@
 
 #include "io/csv/options.h"
 #include "io/text/text_input.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -13,7 +13,7 @@
 #include "io/csv/options.h"
 #include "io/fs/file_listing.h"
 #include "io/options/option_map.h"
-#include "xshards/plan.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -14,9 +14,9 @@
 #include "io/csv/options.h"
 #include "io/csv/parse/value_kinds.h"
 #include "io/scan/scan_extent.h"
-#include "xshards/guessed_types.h"
-#include "xshards/operator_table.h"
-#include "xshards/plan.h"
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/inferred_types.h"
+#include "xshards/plan/plan.h"
 
 namespace xshards::io {
 

@@ -7,7 +7,7 @@
 
 #include "io/json/structure.h"
 #include "tests/io/scan_fixture.h"
-#include "xshards/guessed_types.h"
+#include "xshards/plan/inferred_types.h"
 
 namespace xshards::io {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "io/parquet/file.h"
 #include "tests/io/scan_fixture.h"
-#include "xshards/encoded_columns.h"
+#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::io {
 namespace {

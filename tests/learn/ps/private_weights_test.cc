@@ -10,7 +10,7 @@
 
 #include "tests/learn/ps/replica_group.h"
 #include "tests/support/status_assertions.h"
-#include "xshards/huge_pages.h"
+#include "xshards/memory/huge_pages.h"
 
 namespace xshards::learn {
 namespace {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/execution/lower_distinct.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/array_primitive.h>
+#include <arrow/buffer.h>
+#include <arrow/util/bit_util.h>
+
+#include "xshards/execution/executor.h"
+#include "xshards/execution/stage_trees.h"
+#include "xshards/storage/batch_stream.h"
+#include "xshards/types/dictionary_encoding.h"
+
+namespace xshards {
+
+namespace {
+
+// Names that no user's column has.
+constexpr char kPosition[] = "__position";
+constexpr char kKept[] = "__kept";
+
+bool ReadsFiles(const PlanNode& plan) {
+  switch (plan.kind()) {
+    case NodeKind::kScan:
+      return true;
+    case NodeKind::kProject:
+    case NodeKind::kFilter:
+    case NodeKind::kUnion:
+      return std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                         [](const Plan& input) { return ReadsFiles(*input); });
+    default:
+      return false;
+  }
+}
+
+/// True if reading a tree again costs nothing.
+bool IsThere(const PlanNode& tree) {
+  if (tree.kind() == NodeKind::kLiteral) return true;
+  if (tree.kind() != NodeKind::kProject) return false;
+  const auto& expressions = tree.as<ProjectNode>().expressions;
+  return std::all_of(expressions.begin(), expressions.end(),
+                     [](const auto& one) { return one.column_name() != nullptr; }) &&
+         IsThere(*tree.inputs[0]);
+}
+
+/// Of a tree that is there.
+int64_t NumRows(const PlanNode& tree) {
+  const PlanNode* leaf = &tree;
+  while (leaf->kind() != NodeKind::kLiteral) leaf = leaf->inputs[0].get();
+  return leaf->as<LiteralNode>().partitions[0].num_rows();
+}
+
+int64_t NumRows(const std::vector<Plan>& trees) {
+  int64_t rows = 0;
+  for (const Plan& tree : trees) rows += NumRows(*tree);
+  return rows;
+}
+
+/// Which rows of each partition to keep.
+class KeptRows {
+ public:
+  /// All of them, or none yet.
+  static arrow::Result<KeptRows> Make(const std::vector<Plan>& trees, bool all,
+                                      arrow::MemoryPool* pool) {
+    KeptRows rows;
+    rows.all_ = all;
+    for (const Plan& tree : trees) {
+      rows.lengths_.push_back(NumRows(*tree));
+      ARROW_ASSIGN_OR_RAISE(auto bits,
+                            arrow::AllocateEmptyBitmap(rows.lengths_.back(), pool));
+      if (all) std::memset(bits->mutable_data(), 0xFF, static_cast<size_t>(bits->size()));
+      rows.bits_.push_back(std::move(bits));
+    }
+    rows.num_noted_.resize(trees.size());
+    return rows;
+  }
+
+  /// Drop rows if all were to be kept, else keep them. No row comes twice.
+  arrow::Status Note(const std::vector<Partition>& positions, arrow::MemoryPool* pool) {
+    for (const auto& partition : positions) {
+      ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
+      while (true) {
+        ARROW_ASSIGN_OR_RAISE(auto batch, stream->Next());
+        if (batch == nullptr) break;
+        const auto& values = static_cast<const arrow::Int64Array&>(*batch->column(0));
+        for (int64_t i = 0; i < values.length(); ++i) Note(values.Value(i));
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  bool has_all(size_t partition) const {
+    return num_noted_[partition] == (all_ ? 0 : lengths_[partition]);
+  }
+
+  /// One column of bools, a row each.
+  Plan ToTree(size_t partition) const {
+    const auto schema = arrow::schema({arrow::field(kKept, arrow::boolean())});
+    auto kept =
+        std::make_shared<arrow::BooleanArray>(lengths_[partition], bits_[partition]);
+    auto batch = arrow::RecordBatch::Make(schema, kept->length(), {kept});
+    return MakeNode(LiteralNode{
+        .schema = schema,
+        .partitions = {Partition::FromPayload(Payload::Table(schema, {batch}))}});
+  }
+
+ private:
+  void Note(int64_t position) {
+    const auto partition = static_cast<size_t>(position >> kPositionRowBits);
+    const int64_t row = position & (FirstPosition(1) - 1);
+    arrow::bit_util::SetBitTo(bits_[partition]->mutable_data(), row, !all_);
+    ++num_noted_[partition];
+  }
+
+  bool all_ = false;
+  std::vector<int64_t> lengths_;
+  std::vector<int64_t> num_noted_;
+  std::vector<std::shared_ptr<arrow::Buffer>> bits_;
+};
+
+const char* PositionFunction(const AggregateNode& aggregate) {
+  if (aggregate.single) return "single_position";
+  return aggregate.by_last ? "last_position" : "first_position";
+}
+
+/// True if keys come as numbers of values, or with them: then there are fewer of them, or
+/// each brings what its values are with it.
+bool HaveNumbers(const std::vector<std::string>& keys, const arrow::Schema& input) {
+  const auto first = input.GetFieldByName(keys[0]);
+  return keys.size() > 1 || (first != nullptr && IsEncoded(*first));
+}
+
+/// Among how many the rows are divided by their keys. A table of keys is to stay in a
+/// core's cache; of numbers, fewer are better.
+int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
+  constexpr int64_t kMost = 1024;
+  constexpr int64_t kFewest = 8;
+  const int64_t rows_each = have_numbers ? 1 << 19 : 1 << 15;
+  return static_cast<int32_t>(
+      std::max(std::min(num_rows / rows_each, kMost),
+               std::min(static_cast<int64_t>(num_partitions), kFewest)));
+}
+
+/// What finders read, with so few rows joined that a finder is worth its while. Each key
+/// stays with one of them, and its rows in order.
+std::vector<Plan> JoinSmall(const std::vector<Plan>& finding) {
+  constexpr int64_t kRowsEach = 1 << 14;
+  std::vector<Plan> joined;
+  std::vector<Partition> held;
+  int64_t num_rows = 0;
+  for (const Plan& tree : finding) {
+    const auto& literal = tree->as<LiteralNode>();
+    held.push_back(literal.partitions[0]);
+    num_rows += held.back().num_rows();
+    if (num_rows < kRowsEach && &tree != &finding.back()) continue;
+    joined.push_back(MakeNode(
+        LiteralNode{.schema = literal.schema, .partitions = {Partition::Joined(held)}}));
+    held.clear();
+    num_rows = 0;
+  }
+  return joined;
+}
+
+}  // namespace
+
+bool KeepsRows(const AggregateNode& aggregate) {
+  const char* pick = aggregate.by_last ? "last_row" : "first_row";
+  return aggregate.ordered && aggregate.phase == AggregatePhase::kComplete &&
+         (aggregate.all_columns || !aggregate.keys.empty()) &&
+         std::all_of(aggregate.aggregates.begin(), aggregate.aggregates.end(),
+                     [&](const auto& one) {
+                       return one.function == pick && one.column == one.output;
+                     });
+}
+
+bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
+  return KeepsRows(aggregate) &&
+         (aggregate.single || !aggregate.aggregates.empty() || !ReadsFiles(input));
+}
+
+arrow::Result<Executor::Trees> Executor::LowerDistinct(
+    const AggregateNode& aggregate, Trees trees,
+    const std::shared_ptr<arrow::Schema>& output, Storage storage) {
+  const bool are_there = std::all_of(trees.begin(), trees.end(),
+                                     [](const Plan& tree) { return IsThere(*tree); });
+  if (!are_there) {
+    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
+    ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
+
+  AggregateNode find;
+  find.keys = aggregate.keys;
+  find.aggregates = {{PositionFunction(aggregate), kAllRows, kPosition}};
+  find.phase = AggregatePhase::kPartial;
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
+  sink.mode = ExchangeMode::kHash;
+  const int64_t num_rows = NumRows(trees);
+  sink.num_partitions =
+      NumFinders(num_rows, trees.size(), HaveNumbers(find.keys, *input));
+  sink.keys = find.keys;
+  ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), sink));
+  find.phase = AggregatePhase::kFinal;
+  find.schema = arrow::schema({arrow::field(kPosition, arrow::int64())});
+  // Where no partition could drop a row by itself, few will be dropped in all.
+  find.others = NumRows(finding) == num_rows;
+  finding = JoinSmall(finding);
+  ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(find, finding), Storage::kHeap));
+  finding.clear();
+  auto* pool = context_.memory_pool();
+  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, find.others, pool));
+  ARROW_RETURN_NOT_OK(kept.Note(found, pool));
+  found.clear();
+
+  for (size_t i = 0; i < trees.size(); ++i) {
+    if (kept.has_all(i)) continue;
+    trees[i] = MakeNode(FilterNode{col(kKept)},
+                        {MakeNode(ZipNode{}, {trees[i], kept.ToTree(i)})});
+  }
+  // Now, so that what follows sees how many rows are left.
+  ARROW_ASSIGN_OR_RAISE(auto rows,
+                        Publish(Wrap(ToSchema(*input, *output), trees), storage));
+  return ToTrees(rows, output);
+}
+
+}  // namespace xshards

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+#include <arrow/result.h>
+#include <arrow/util/cancel.h>
+
+#include "xshards/execution/metrics.h"
+#include "xshards/export.h"
+#include "xshards/output/job_output.h"
+#include "xshards/plan/inferred_types.h"
+#include "xshards/plan/plan.h"
+#include "xshards/storage/batch_stream.h"
+#include "xshards/storage/block_store.h"
+
+namespace xshards {
+
+/// What an executor may use while it runs a fragment. Lives until the fragment is done.
+struct OperatorContext {
+  arrow::MemoryPool* pool = nullptr;  // counted in the budget
+  StorageEnvironment storage;
+  arrow::StopToken stop = arrow::StopToken::Unstoppable();  // Poll() once a batch
+  FragmentMetrics* metrics = nullptr;
+  int32_t partition_index = 0;
+  int64_t batch_bytes = 4LL << 20;  // aim for batches of about this size
+};
+
+using BatchStreams = std::vector<std::unique_ptr<BatchStream>>;
+
+/// Opens a node on one partition: given the streams of its inputs, returns its output.
+/// Must not read its inputs before the first Next(), so that opening is cheap.
+using OpenNode = std::function<arrow::Result<std::unique_ptr<BatchStream>>(
+    const PlanNode& node, BatchStreams inputs, OperatorContext& context)>;
+
+/// What is done with a fragment's rows.
+enum class SinkKind : uint8_t { kPublish, kPartition, kWrite, kCount };
+
+/// Plain data; travels with the fragment.
+struct SinkSpec {
+  SinkKind kind = SinkKind::kPublish;
+  Storage storage = Storage::kHeap;  // kPublish, kPartition: where output goes
+
+  // kPartition
+  ExchangeMode mode = ExchangeMode::kHash;
+  std::vector<std::string> keys;
+  int32_t num_partitions = 1;
+  /// kRange: one row per boundary, one column per sort key, ascending in sort order; a
+  /// row goes to the number of boundaries that are at or before it.
+  std::vector<SortKey> sort_keys;
+  bool nulls_first = false;
+  std::shared_ptr<arrow::RecordBatch> boundaries;
+  /// kRoundRobin: the position of this fragment's first row in the whole, and the
+  /// number of rows in the whole.
+  int64_t first_row = 0;
+  int64_t total_rows = 0;
+  /// Also publish the rows as they come: a function runs once, and what it returned may
+  /// be asked for again. Rows that cannot be partitioned (no table, a key is missing)
+  /// are then only published.
+  bool keep_whole = false;
+
+  // kWrite
+  std::string format;
+  std::map<std::string, std::string> options;
+  std::string path;  // of the file to write; written aside and renamed
+};
+
+/// Consumes a stream to its end, appending what the sink stores to `out`.
+using RunSink = std::function<arrow::Status(const SinkSpec& spec, BatchStream& input,
+                                            BlockWriter& out, OperatorContext& context)>;
+
+/// Node kind → executor, and sink kind → consumer. Filled once, then immutable and
+/// shared by the Context's threads.
+class XSHARDS_EXPORT OperatorTable {
+ public:
+  void Set(NodeKind kind, OpenNode open);
+  /// Scans and writers are found by format.
+  void SetScan(const std::string& format, OpenNode open);
+  void SetSink(SinkKind kind, RunSink run);
+  void SetWriter(const std::string& format, RunSink run);
+  /// For formats whose scans guess types.
+  void SetTypeFinder(const std::string& format, FindTypes find, DescribePlace describe);
+  /// How files are written elsewhere than to local directories.
+  void SetOutput(OpenOutput open);
+
+  /// NotImplemented names the node kind or format.
+  arrow::Result<const OpenNode*> Find(const PlanNode& node) const;
+  arrow::Result<const RunSink*> FindSink(const SinkSpec& spec) const;
+  arrow::Result<const FindTypes*> TypeFinder(const std::string& format) const;
+  arrow::Result<const DescribePlace*> PlaceDescriber(const std::string& format) const;
+  /// An OutputDirectory, unless SetOutput says otherwise.
+  arrow::Result<std::unique_ptr<JobOutput>> MakeOutput(const std::string& path,
+                                                       WriteMode mode) const;
+
+ private:
+  std::array<OpenNode, kNumNodeKinds> nodes_;
+  std::map<std::string, OpenNode> scans_;
+  std::map<SinkKind, RunSink> sinks_;
+  std::map<std::string, RunSink> writers_;
+  struct GuessedFormat {
+    FindTypes find;
+    DescribePlace describe;
+  };
+  arrow::Result<const GuessedFormat*> FindGuessed(const std::string& format) const;
+
+  std::map<std::string, GuessedFormat> guessed_;
+  OpenOutput open_output_;
+};
+
+/// Literal, and the Publish and Count sinks, which need nothing but core.
+XSHARDS_EXPORT void AddCoreOperators(OperatorTable& table);
+/// All executors of io/ and ops/. Defined where the layers meet, default_operators.cc.
+XSHARDS_EXPORT std::shared_ptr<const OperatorTable> DefaultOperators();
+
+}  // namespace xshards

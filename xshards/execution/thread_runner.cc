@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#if XSHARDS_USE_TBB
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#else
+#include <thread>
+#endif
+
+#include "xshards/execution/runner.h"
+
+namespace xshards {
+
+namespace {
+
+/// A fixed number of threads that each run the same function.
+class ThreadArena {
+ public:
+  explicit ThreadArena(int num_threads);
+  void RunOnAll(const std::function<void()>& work);
+
+ private:
+  int num_threads_;
+#if XSHARDS_USE_TBB
+  tbb::task_arena arena_;
+#endif
+};
+
+#if XSHARDS_USE_TBB
+
+// More threads than the machine has are never more than waiting ones.
+ThreadArena::ThreadArena(int num_threads)
+    : num_threads_(std::min(num_threads, tbb::info::default_concurrency())),
+      arena_(num_threads_) {}
+
+void ThreadArena::RunOnAll(const std::function<void()>& work) {
+  arena_.execute([&] { tbb::parallel_for(0, num_threads_, [&](int) { work(); }); });
+}
+
+#else
+
+ThreadArena::ThreadArena(int num_threads) : num_threads_(num_threads) {}
+
+void ThreadArena::RunOnAll(const std::function<void()>& work) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < num_threads_; ++i) threads.emplace_back(work);
+}
+
+#endif
+
+class ThreadRunner final : public Runner {
+ public:
+  ThreadRunner(int num_threads, std::shared_ptr<const OperatorTable> operators)
+      : arena_(num_threads), operators_(std::move(operators)) {}
+
+  std::string name() const override { return "threads"; }
+
+  arrow::Result<std::vector<FragmentResult>> Run(
+      const std::vector<Fragment>& fragments, StorageEnvironment environment,
+      const arrow::StopToken& stop, const std::function<void()>& on_done) override {
+    std::vector<FragmentResult> results(fragments.size());
+    std::atomic<bool> abandoned{false};
+    std::mutex mutex;  // guards failure
+    arrow::Status failure;
+    std::atomic<size_t> next{0};
+    // Each thread takes the next fragment, so that the first partitions are ready first
+    // and a slow one holds up no other.
+    arena_.RunOnAll([&] {
+      for (size_t i = next++; i < fragments.size() && !abandoned; i = next++) {
+        auto result =
+            RunFragment(fragments[i], *operators_, environment, stop, &abandoned);
+        if (result.ok()) {
+          results[i] = result.MoveValueUnsafe();
+          on_done();
+          continue;
+        }
+        std::lock_guard lock(mutex);
+        // What follows a failure is only "cancelled": the first is the cause.
+        if (!abandoned.exchange(true)) failure = result.status();
+      }
+    });
+    ARROW_RETURN_NOT_OK(failure);
+    return results;
+  }
+
+ private:
+  ThreadArena arena_;
+  std::shared_ptr<const OperatorTable> operators_;
+};
+
+}  // namespace
+
+std::shared_ptr<Runner> MakeThreadRunner(int num_threads,
+                                         std::shared_ptr<const OperatorTable> operators) {
+  return std::make_shared<ThreadRunner>(num_threads, std::move(operators));
+}
+
+}  // namespace xshards

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <utility>
+
+#include <arrow/compute/api_scalar.h>
+#include <arrow/compute/cast.h>
+
+#include "xshards/expression/lowering.h"
+#include "xshards/types/common_type.h"
+
+namespace xshards {
+
+namespace cp = arrow::compute;
+
+namespace {
+
+using arrow::Type;
+
+/// The field that holds both the values and what replaces some of them.
+arrow::Result<std::shared_ptr<arrow::Field>> FieldOfBoth(const Operand& values,
+                                                         const Operand& other) {
+  if (other.id() == Type::NA) return values.field;
+  const auto weak = TypeBeside(other, values);
+  if (weak != nullptr && weak->Equals(*values.type()) &&
+      values.family() != DtypeFamily::kCategory) {
+    return values.field;
+  }
+  return CommonField(values.field->WithName(""), other.field->WithName(""));
+}
+
+Operand InField(ArrowExpression lowered, const std::shared_ptr<arrow::Field>& field) {
+  return {std::move(lowered), field};
+}
+
+/// A condition of which missing is false.
+arrow::Result<ArrowExpression> Condition(const Operand& operand) {
+  if (operand.id() != Type::BOOL) {
+    return arrow::Status::TypeError("a condition is true or false, not ",
+                                    DescribeType(operand));
+  }
+  return cp::call("coalesce", {operand.arrow, cp::literal(false)});
+}
+
+OperandResult ToBoolean(const Lowering& lowering, const Operand& operand,
+                        DtypeFamily family) {
+  if (operand.id() == Type::BOOL) return lowering.Typed(operand.arrow, family);
+  auto zero =
+      As({cp::literal(int64_t{0}), arrow::field("", arrow::int64())}, operand.type());
+  auto value = cp::call("not_equal", {operand.arrow, std::move(zero)});
+  // NaN is true to numpy; a mask keeps it.
+  if (!HasMissingLogic(family)) {
+    value = cp::call("coalesce", {std::move(value), cp::literal(true)});
+  }
+  return lowering.Typed(std::move(value), family);
+}
+
+/// Floats of a type with NaN where they are null.
+ArrowExpression NullAsNaN(ArrowExpression floats, const TypePointer& type) {
+  const Operand nan{cp::literal(std::nan("")), arrow::field("", arrow::float64())};
+  return cp::call("coalesce", {std::move(floats), As(nan, type)});
+}
+
+ArrowExpression BooleanText(const Operand& operand) {
+  const auto text = [](const char* value) {
+    return cp::literal(std::make_shared<arrow::LargeStringScalar>(value));
+  };
+  return cp::call("if_else", {operand.arrow, text("True"), text("False")});
+}
+
+bool IsNumber(const arrow::DataType& type) {
+  return arrow::is_integer(type.id()) || arrow::is_floating(type.id()) ||
+         type.id() == Type::BOOL;
+}
+
+DtypeFamily FamilyNamed(const std::string& dtype, const TypePointer& type) {
+  return FamilyOf(*WithDtype(arrow::field("", type), dtype));
+}
+
+/// Whether floats are in the range of an unsigned type. Errors name those that are not,
+/// so these are not cut.
+ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType& type) {
+  const double behind = std::ldexp(1.0, type.bit_width());
+  return cp::call("and_kleene", {cp::call("greater_equal", {values, cp::literal(0.0)}),
+                                 cp::call("less", {values, cp::literal(behind)})});
+}
+
+}  // namespace
+
+OperandResult LowerChoose(const Lowering& lowering, const ArrowExpression::Call&,
+                          std::vector<Operand> arguments) {
+  ARROW_ASSIGN_OR_RAISE(auto condition, Condition(arguments[0]));
+  const Operand& values = arguments[1];
+  const Operand& other = arguments[2];
+  ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, other));
+  auto chosen = cp::call("if_else", {std::move(condition), As(values, field->type()),
+                                     As(other, field->type())});
+  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(chosen, DtypeFamily::kPlain));
+  return InField(std::move(typed.arrow), field);
+}
+
+OperandResult LowerFillMissing(const Lowering& lowering, const ArrowExpression::Call&,
+                               std::vector<Operand> arguments) {
+  const Operand& values = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, arguments[1]));
+  Operand known{NaNAsNull(values), values.field};
+  auto filled =
+      cp::call("coalesce", {As(known, field->type()), As(arguments[1], field->type())});
+  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(filled, DtypeFamily::kPlain));
+  return InField(std::move(typed.arrow), field);
+}
+
+OperandResult LowerClip(const Lowering& lowering, const ArrowExpression::Call& call,
+                        std::vector<Operand> arguments) {
+  const Operand& values = arguments[0];
+  const Operand& limit = arguments[1];
+  ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, limit));
+  const auto value = As(values, field->type());
+  const auto bound = As(limit, field->type());
+  const char* beyond = call.function_name == "clip_lower" ? "less" : "greater";
+  auto clips =
+      cp::call("coalesce", {cp::call(beyond, {value, bound}), cp::literal(false)});
+  auto clipped = cp::call("if_else", {std::move(clips), bound, value});
+  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(clipped, DtypeFamily::kPlain));
+  return InField(std::move(typed.arrow), field);
+}
+
+OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call& call,
+                          std::vector<Operand> arguments) {
+  const Operand& operand = arguments[0];
+  ARROW_ASSIGN_OR_RAISE(const auto dtype, TextOption(arguments[1]));
+  const auto& options = static_cast<const cp::CastOptions&>(*call.options);
+  const TypePointer type = options.to_type.GetSharedPtr();
+  const auto family = FamilyNamed(dtype, type);
+  ARROW_ASSIGN_OR_RAISE(const bool may_be_missing, IntegerOption(arguments[2]));
+  if (type->id() == Type::BOOL && IsNumber(*operand.type())) {
+    return ToBoolean(lowering, operand, family);
+  }
+  if (operand.id() == Type::BOOL && IsText(*type)) {
+    return lowering.Typed(BooleanText(operand), family);
+  }
+  // numpy cuts fractions, and integers wrap around; the nullable dtypes refuse to.
+  const bool cuts =
+      !HasMissingLogic(family) && IsNumber(*type) && IsNumber(*operand.type());
+  const bool has_no_nan = arrow::is_integer(type->id()) || IsText(*type);
+  // What a float beyond the range becomes depends on the processor: that is an error.
+  const bool checks_range =
+      arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
+  auto values = has_no_nan && may_be_missing ? NaNAsNull(operand) : operand.arrow;
+  if (!may_be_missing && !checks_range) lowering.Require(values, type);
+  if (cuts && checks_range) {
+    // pandas has nothing below zero among unsigned integers, not even what is cut to it.
+    const bool is_signed = arrow::is_signed_integer(type->id());
+    const bool is_half = operand.id() == Type::HALF_FLOAT;  // which Arrow can't cut
+    const TypePointer floats = is_half ? arrow::float32() : operand.type();
+    if (is_half) {
+      values = cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(floats));
+    }
+    if (!may_be_missing) values = NullAsNaN(std::move(values), floats);  // is refused
+    auto cut = cp::call("trunc", {values});
+    values = is_signed ? std::move(cut)
+                       : cp::call("if_else",
+                                  {IsUnsigned(values, *type), std::move(cut), values});
+  }
+  auto cast = cp::call("cast", {std::move(values)},
+                       cuts && !checks_range ? cp::CastOptions::Unsafe(type)
+                                             : cp::CastOptions::Safe(type));
+  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(cast, DtypeFamily::kPlain));
+  return InField(std::move(typed.arrow), WithDtype(typed.field, dtype));
+}
+
+/// What a union makes of a column: pairs of the dtype's metadata follow it.
+OperandResult LowerAsDtype(const Lowering& lowering, const ArrowExpression::Call& call,
+                           std::vector<Operand> arguments) {
+  const auto& options = static_cast<const cp::CastOptions&>(*call.options);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 1; i + 1 < arguments.size(); i += 2) {
+    ARROW_ASSIGN_OR_RAISE(auto key, TextOption(arguments[i]));
+    ARROW_ASSIGN_OR_RAISE(auto value, TextOption(arguments[i + 1]));
+    pairs.emplace_back(std::move(key), std::move(value));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto cast,
+                        lowering.Typed(cp::call("cast", {arguments[0].arrow}, options),
+                                       DtypeFamily::kPlain));
+  return InField(std::move(cast.arrow), WithDtypePairs(cast.field, pairs));
+}
+
+}  // namespace xshards

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text in parts: lists of what is between separators, and what a pattern finds.
+#include <utility>
+
+#include <arrow/compute/api_scalar.h>
+
+#include "xshards/expression/lowering.h"
+
+namespace xshards {
+
+namespace cp = arrow::compute;
+
+namespace {
+
+arrow::Status CheckText(const std::string& function, const Operand& operand) {
+  if (IsText(*operand.type())) return arrow::Status::OK();
+  return arrow::Status::TypeError(function, " needs text, not ", DescribeType(operand));
+}
+
+}  // namespace
+
+// (text, separator, most splits or -1, from the end)
+OperandResult LowerTextSplit(const Lowering& lowering, const ArrowExpression::Call& call,
+                             std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_RETURN_NOT_OK(CheckText(call.function_name, text));
+  ARROW_ASSIGN_OR_RAISE(auto separator, TextOption(arguments[1]));
+  ARROW_ASSIGN_OR_RAISE(const auto most, IntegerOption(arguments[2]));
+  ARROW_ASSIGN_OR_RAISE(const auto from_end, IntegerOption(arguments[3]));
+  const cp::SplitPatternOptions options(std::move(separator), most, from_end != 0);
+  return lowering.Typed(cp::call("split_pattern", {text.arrow}, options),
+                        DtypeFamily::kPlain);
+}
+
+// (list, place): missing where the list is too short. Arrow's own list_element fails
+// there, so the one value is cut out, and what is not there filled up, before.
+OperandResult LowerListGet(const Lowering& lowering, const ArrowExpression::Call& call,
+                           std::vector<Operand> arguments) {
+  const Operand& list = arguments[0];
+  if (!arrow::is_list_like(list.id())) {
+    return arrow::Status::TypeError(call.function_name, " needs lists, not ",
+                                    DescribeType(list));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto place, IntegerOption(arguments[1]));
+  auto one = cp::call(
+      "list_slice", {list.arrow},
+      cp::ListSliceOptions(place, place + 1, 1, /*return_fixed_size_list=*/true));
+  return lowering.Typed(
+      cp::call("list_element", {std::move(one), cp::literal(int64_t{0})}),
+      DtypeFamily::kPlain);
+}
+
+// (text, pattern with one named group): what the group matches first.
+OperandResult LowerTextExtract(const Lowering& lowering,
+                               const ArrowExpression::Call& call,
+                               std::vector<Operand> arguments) {
+  const Operand& text = arguments[0];
+  ARROW_RETURN_NOT_OK(CheckText(call.function_name, text));
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TextOption(arguments[1]));
+  auto groups = cp::call("extract_regex", {text.arrow},
+                         cp::ExtractRegexOptions(std::move(pattern)));
+  return lowering.Typed(
+      cp::call("struct_field", {std::move(groups)}, cp::StructFieldOptions({0})),
+      text.family());
+}
+
+}  // namespace xshards

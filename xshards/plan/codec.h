@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "xshards/execution/operator_table.h"
+#include "xshards/plan/byte_codec.h"
+#include "xshards/plan/plan.h"
+
+namespace xshards {
+
+/// Writes plans, sinks and stores. What cannot be bytes is collected beside them:
+/// segments travel by descriptor, Python functions by hash.
+class PlanEncoder {
+ public:
+  /// `known` are segments that the receiver has already, in its order.
+  explicit PlanEncoder(StorageEnvironment environment,
+                       std::vector<std::shared_ptr<Segment>> known = {})
+      : environment_(environment), segments_(std::move(known)) {}
+
+  arrow::Status Put(const PlanNode& plan);
+  arrow::Status Put(const SinkSpec& sink);
+  /// All blocks of a store that is in segments.
+  arrow::Status Put(const BlockStore& store);
+  /// Some blocks of a store.
+  arrow::Status Put(BlockStore& store, std::span<const Partition::BlockPlace> some);
+
+  ByteWriter& bytes() { return bytes_; }
+  const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
+  const std::map<std::string, std::shared_ptr<arrow::Buffer>>& functions() const {
+    return functions_;
+  }
+
+ private:
+  arrow::Status PutBlocks(const std::vector<BlockStore::Block>& blocks);
+  arrow::Status PutSchema(const std::shared_ptr<arrow::Schema>& schema);
+  arrow::Status PutExpression(const Expression& expression);
+  arrow::Status PutSortKeys(const std::vector<SortKey>& keys);
+  void PutRange(const std::shared_ptr<Segment>& segment, Segment::Range range);
+  void PutReference(const ArrayReference& reference);
+
+  arrow::Status PutNode(const ScanNode& node);
+  arrow::Status PutNode(const LiteralNode& node);
+  arrow::Status PutNode(const ProjectNode& node);
+  arrow::Status PutNode(const FilterNode& node);
+  arrow::Status PutNode(const MapNativeNode& node);
+  arrow::Status PutNode(const MapPythonNode& node);
+  arrow::Status PutNode(const ExchangeNode& node);
+  arrow::Status PutNode(const AggregateNode& node);
+  arrow::Status PutNode(const JoinNode& node);
+  arrow::Status PutNode(const SortNode& node);
+  arrow::Status PutNode(const LimitNode& node);
+  arrow::Status PutNode(const SampleNode& node);
+  arrow::Status PutNode(const UnionNode& node);
+  arrow::Status PutNode(const ZipNode& node);
+  arrow::Status PutNode(const CacheNode& node);
+
+  StorageEnvironment environment_;
+  ByteWriter bytes_;
+  std::vector<std::shared_ptr<Segment>> segments_;
+  std::map<std::string, std::shared_ptr<arrow::Buffer>> functions_;
+};
+
+/// Reads what PlanEncoder wrote.
+class PlanDecoder {
+ public:
+  PlanDecoder(std::shared_ptr<arrow::Buffer> bytes,
+              std::span<const std::shared_ptr<Segment>> segments,
+              StorageEnvironment environment)
+      : bytes_(std::move(bytes)), segments_(segments), environment_(environment) {}
+
+  arrow::Result<Plan> GetPlan();
+  arrow::Status Get(SinkSpec* sink);
+  /// `spillable`: see BlockStore::FromBlocks.
+  arrow::Result<std::shared_ptr<BlockStore>> GetStore(bool spillable);
+
+  ByteReader& bytes() { return bytes_; }
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::Schema>> GetSchema();
+  arrow::Result<Expression> GetExpression();
+  arrow::Status GetRange(std::shared_ptr<Segment>* segment, Segment::Range* range);
+  arrow::Result<ArrayReference> GetReference();
+  arrow::Status Get(std::vector<SortKey>* keys);
+  arrow::Result<NodeVariant> GetNode(NodeKind kind);
+  arrow::Result<NodeVariant> GetScan();
+  arrow::Result<NodeVariant> GetLiteral();
+  arrow::Result<NodeVariant> GetProject();
+  arrow::Result<NodeVariant> GetMapPython();
+  arrow::Result<NodeVariant> GetAggregate();
+  arrow::Result<NodeVariant> GetJoin();
+  arrow::Result<NodeVariant> GetSample();
+
+  ByteReader bytes_;
+  std::span<const std::shared_ptr<Segment>> segments_;
+  StorageEnvironment environment_;
+  int depth_ = 0;
+};
+
+}  // namespace xshards
