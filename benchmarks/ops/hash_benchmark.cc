@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/hash.h"
+#include "ops/keys/hash.h"
 
 #include <algorithm>
 #include <string>

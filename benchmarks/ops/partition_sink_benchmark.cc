@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/ops/operator_run.h"
+#include "ops/exchange/hash_partition.h"
 #include "ops/executors.h"
-#include "ops/hash_partition.h"
 
 namespace xshards::bench {
 namespace {

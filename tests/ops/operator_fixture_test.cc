@@ -7,8 +7,8 @@
 #include <arrow/compute/initialize.h>
 #include <arrow/json/from_string.h>
 
-#include "ops/batches.h"
 #include "ops/operators.h"
+#include "ops/stream/batch_slicing.h"
 
 namespace xshards::ops {
 
