@@ -10,8 +10,8 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "learn/ps/parameter_region.h"
-#include "learn/ps/process_watch.h"
+#include "learn/ps/region/parameter_region.h"
+#include "learn/ps/region/process_watch.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {

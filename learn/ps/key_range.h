@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "learn/ps/parameter_layout.h"
+#include "learn/ps/region/parameter_layout.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {

@@ -8,9 +8,9 @@
 
 #include "learn/ps/gradient_clip.h"
 #include "learn/ps/key_range.h"
-#include "learn/ps/parameter_layout.h"
-#include "learn/ps/parameter_region.h"
-#include "learn/ps/update_rule.h"
+#include "learn/ps/region/parameter_layout.h"
+#include "learn/ps/region/parameter_region.h"
+#include "learn/ps/update/update_rule.h"
 
 namespace xshards::learn {
 

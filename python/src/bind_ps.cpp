@@ -17,7 +17,7 @@
 #include <pybind11/stl.h>
 
 #include "learn/ps/client.h"
-#include "learn/ps/private_weights.h"
+#include "learn/ps/region/private_weights.h"
 #include "learn/ps/server.h"
 #include "python/src/bindings.h"
 #include "python/src/status_exception.h"

@@ -7,7 +7,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "learn/learning_rate_schedule.h"
+#include "learn/schedule/learning_rate_schedule.h"
 #include "python/src/bindings.h"
 #include "python/src/status_exception.h"
 

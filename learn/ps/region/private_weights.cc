@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/private_weights.h"
+#include "learn/ps/region/private_weights.h"
 
 #include <cerrno>
 #include <cstring>

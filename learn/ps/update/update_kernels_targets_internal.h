@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "learn/ps/update_kernels.h"
+#include "learn/ps/update/update_kernels.h"
 
 namespace xshards::learn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/bell.h"
+#include "learn/ps/region/futex_counter.h"
 
 #include <algorithm>
 #include <climits>

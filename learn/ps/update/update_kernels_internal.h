@@ -3,7 +3,7 @@
 // here has internal linkage and nothing of the standard library is used.
 #pragma once
 
-#include "learn/ps/update_kernels.h"
+#include "learn/ps/update/update_kernels.h"
 
 namespace xshards::learn {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <arrow/result.h>
 
-#include "learn/ps/parameter_region.h"
+#include "learn/ps/region/parameter_region.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/process_watch.h"
+#include "learn/ps/region/process_watch.h"
 
 #include <csignal>
 #include <poll.h>

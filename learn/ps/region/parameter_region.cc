@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/parameter_region.h"
+#include "learn/ps/region/parameter_region.h"
 
 #include <new>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/parameter_layout.h"
+#include "learn/ps/region/parameter_layout.h"
 
 #include <gtest/gtest.h>
 

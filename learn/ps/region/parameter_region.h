@@ -10,9 +10,9 @@
 
 #include <arrow/result.h>
 
-#include "learn/ps/bell.h"
-#include "learn/ps/parameter_layout.h"
-#include "learn/ps/shared_region.h"
+#include "learn/ps/region/futex_counter.h"
+#include "learn/ps/region/parameter_layout.h"
+#include "learn/ps/region/shared_region.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {

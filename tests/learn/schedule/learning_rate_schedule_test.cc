@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/learning_rate_schedule.h"
+#include "learn/schedule/learning_rate_schedule.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/update_kernel_targets_internal.h"
-#include "learn/ps/update_kernels_internal.h"
+#include "learn/ps/update/update_kernels_internal.h"
+#include "learn/ps/update/update_kernels_targets_internal.h"
 
 namespace xshards::learn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/shared_region.h"
+#include "learn/ps/region/shared_region.h"
 
 #include <cerrno>
 #include <cstring>

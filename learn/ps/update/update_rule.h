@@ -11,7 +11,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "learn/ps/update_kernels.h"
+#include "learn/ps/update/update_kernels.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {

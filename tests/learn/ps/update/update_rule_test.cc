@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn/ps/update_rule.h"
+#include "learn/ps/update/update_rule.h"
 
 #include <cmath>
 #include <cstring>
