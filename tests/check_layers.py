@@ -24,9 +24,9 @@ LOOK_UPWARD = {"xshards/xshards.h", "xshards/default_operators.cc"}
 
 # Third parties stay behind one door: the headers, and the files that may use them.
 DOORS = (
-    ("simdjson", r"simdjson(\.h|/)", r"io/"),
+    ("simdjson", r"simdjson(\.h|/)", r"io/json/"),
     ("fast-cpp-csv-parser", r"libfccp/", r"(io|tests/io|benchmarks/io)/"),
-    ("oneTBB", r"(tbb|oneapi/tbb)[/.]", r"xshards/[^/]+\.cc$"),
+    ("oneTBB", r"(tbb|oneapi/tbb)[/.]", r"xshards/execution/thread_runner\.cc$"),
     ("LibTorch", r"(torch|ATen|c10)/", r"learn/replica/"),
     ("TensorFlow", r"tensorflow/", r"learn/replica/"),
     ("pybind11", r"pybind11/", r"python/src/"),
