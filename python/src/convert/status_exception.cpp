@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
 
 #include <cerrno>
 #include <cstdint>

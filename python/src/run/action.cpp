@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/action.h"
+#include "python/src/run/action.h"
 
 #include <chrono>
 #include <condition_variable>

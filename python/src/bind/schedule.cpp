@@ -9,7 +9,7 @@
 
 #include "learn/schedule/learning_rate_schedule.h"
 #include "python/src/bindings.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
 
 namespace xshards::python {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "xshards/context.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,10 +9,9 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
-#include "python/src/process_runner.h"
-#include "python/src/python_thread_runner.h"
-#include "python/src/status_exception.h"
-#include "xshards/context.h"
+#include "python/src/convert/status_exception.h"
+#include "python/src/run/process_runner.h"
+#include "python/src/run/python_thread_runner.h"
 
 namespace xshards::python {
 

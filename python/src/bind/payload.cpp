@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "xshards/storage/payload.h"
+
 #include <memory>
 #include <string>
 #include <tuple>
@@ -10,9 +12,8 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
-#include "python/src/pyarrow_caster.h"
-#include "python/src/status_exception.h"
-#include "xshards/storage/payload.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
 
 namespace xshards::python {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "xshards/shards.h"
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,12 +12,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "python/src/action.h"
-#include "python/src/anchor.h"
 #include "python/src/bindings.h"
-#include "python/src/pyarrow_caster.h"
-#include "python/src/status_exception.h"
-#include "xshards/shards.h"
+#include "python/src/convert/keep_context_alive.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
+#include "python/src/run/action.h"
 #include "xshards/types/conform.h"
 #include "xshards/types/dictionary_encoding.h"
 

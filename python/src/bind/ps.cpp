@@ -20,7 +20,7 @@
 #include "learn/ps/region/private_weights.h"
 #include "learn/ps/server.h"
 #include "python/src/bindings.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
 #include "xshards/context.h"
 
 namespace xshards::python {

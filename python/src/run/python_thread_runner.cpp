@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/python_thread_runner.h"
+#include "python/src/run/python_thread_runner.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "python/src/map_python.h"
+#include "python/src/run/map_python.h"
 #include "xshards/execution/operator_table.h"
 #include "xshards/storage/block_store.h"
 

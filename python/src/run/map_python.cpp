@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/map_python.h"
+#include "python/src/run/map_python.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +9,8 @@
 #include <arrow/table.h>
 #include <pybind11/stl.h>
 
-#include "python/src/map_batches.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
+#include "python/src/run/map_batches.h"
 #include "xshards/memory/private_mapping.h"
 #include "xshards/storage/adjacent_batches.h"
 #include "xshards/storage/payload.h"

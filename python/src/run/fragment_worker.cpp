@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/fragment_worker.h"
+#include "python/src/run/fragment_worker.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <arrow/compute/initialize.h>
 
-#include "python/src/map_python.h"
+#include "python/src/run/map_python.h"
 
 namespace xshards::python {
 

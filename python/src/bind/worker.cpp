@@ -10,10 +10,10 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
-#include "python/src/fragment_worker.h"
-#include "python/src/process_runner.h"
-#include "python/src/pyarrow_caster.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
+#include "python/src/run/fragment_worker.h"
+#include "python/src/run/process_runner.h"
 
 namespace xshards::python {
 

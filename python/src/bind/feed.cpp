@@ -10,11 +10,11 @@
 #include <pybind11/stl.h>
 
 #include "learn/feed/feeder.h"
-#include "python/src/action.h"
 #include "python/src/bindings.h"
-#include "python/src/process_runner.h"
-#include "python/src/pyarrow_caster.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
+#include "python/src/run/action.h"
+#include "python/src/run/process_runner.h"
 #include "xshards/execution/fragment.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/segment_pool.h"

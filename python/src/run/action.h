@@ -9,7 +9,7 @@
 #include <arrow/util/cancel.h>
 #include <pybind11/pybind11.h>
 
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
 #include "xshards/context.h"
 
 namespace xshards::python {

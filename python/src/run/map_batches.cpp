@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/map_batches.h"
+#include "python/src/run/map_batches.h"
 
 #include <algorithm>
 #include <deque>
@@ -10,7 +10,7 @@
 #include <arrow/util/byte_size.h>
 #include <pybind11/stl.h>
 
-#include "python/src/status_exception.h"
+#include "python/src/convert/status_exception.h"
 #include "xshards/storage/payload.h"
 #include "xshards/types/dictionary_encoding.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "xshards/expression/expression.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,8 +12,7 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
-#include "python/src/pyarrow_caster.h"
-#include "xshards/expression/expression.h"
+#include "python/src/convert/pyarrow_caster.h"
 
 namespace xshards::python {
 

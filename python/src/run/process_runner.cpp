@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/process_runner.h"
+#include "python/src/run/process_runner.h"
 
 #include <set>
 #include <string>
@@ -9,8 +9,8 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
-#include "python/src/pyarrow_caster.h"
-#include "python/src/status_exception.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
 #include "xshards/memory/segment_pool.h"
 
 namespace xshards::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/src/anchor.h"
+#include "python/src/convert/keep_context_alive.h"
 
 #include <utility>
 

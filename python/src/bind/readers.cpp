@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/readers.h"
+
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -9,10 +11,9 @@
 #include <pybind11/stl.h>
 
 #include "io/csv/parse/time_format.h"
-#include "io/readers.h"
-#include "python/src/action.h"
 #include "python/src/bindings.h"
-#include "python/src/pyarrow_caster.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/run/action.h"
 
 namespace xshards::python {
 
