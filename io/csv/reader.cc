@@ -28,7 +28,7 @@
 namespace xshards::io {
 namespace {
 
-// What python/xshards/_marks.py reads in fields: that a column is a level of the index,
+// What python/xshards/interop/field_metadata.py reads in fields: that a column is a level of the index,
 // with the level's name; a label that is no text; and a dtype, here that of a column
 // without any rows.
 constexpr char kIndexMark[] = "pandas.index";

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import xshards as xs
-from xshards.progress import ProgressBar, progress_bar
+from xshards.profile.progress import ProgressBar, progress_bar
 
 
 @pytest.fixture

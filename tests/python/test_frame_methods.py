@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shard_values import assert_equal, shards_of
 
 import xshards as xs
-from xshards import _quantiles
+from xshards.compute import quantiles as _quantiles
 
 
 @pytest.fixture

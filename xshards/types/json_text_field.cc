@@ -6,7 +6,7 @@
 namespace xshards::io {
 namespace {
 
-// As python/xshards/_marks.py has it.
+// As python/xshards/interop/field_metadata.py has it.
 constexpr char kMark[] = "xshards.opaque";
 constexpr char kJsonMark[] = "json";
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xshards import _core
 from xshards.errors import XShardsRuntimeError, XShardsTypeError
-from xshards.progress import progress_bar
+from xshards.profile.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xshards import _core
-    from xshards._writable import Lend
+    from xshards.interop.writable_arrays import Lend
     from xshards.runtime.functions import Task
 
 __all__ = ["Caller"]

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from xshards import _core
-from xshards._deferred import pd
-from xshards._engine_types import normalise
-from xshards._labels import engine_names, hidden_names
-from xshards._pandas import FrameInfo, frame_to_table, table_to_frame
-from xshards._plain import without_tensors
-from xshards._writable import Lend, owned, writable
+from xshards._util.deferred import pd
 from xshards.errors import XShardsValueError
+from xshards.interop.engine_types import normalise
+from xshards.interop.frames import FrameInfo, frame_to_table, table_to_frame
+from xshards.interop.labels import engine_names, hidden_names
+from xshards.interop.plain_tables import without_tensors
+from xshards.interop.writable_arrays import Lend, owned, writable
 
 __all__ = ["FORMATS", "is_indexed", "to_payload", "to_value"]
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from xshards._marks import session_token
 from xshards.errors import XShardsTypeError, XShardsValueError, XShardsWorkerError
+from xshards.interop.field_metadata import session_token
 from xshards.runtime.values import SharedSegment, collect_segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from xshards._pandas import FrameInfo
+    from xshards.interop.frames import FrameInfo
 
 __all__ = [
     "PackedTask",

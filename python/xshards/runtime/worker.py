@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from xshards import _core
-from xshards._marks import join_session
+from xshards.interop.field_metadata import join_session
 from xshards.runtime import values
 from xshards.runtime.assignment import claim
 from xshards.runtime.calling import Caller

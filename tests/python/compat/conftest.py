@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import xshards.compat
-from xshards.compat import orca_context, session
+from xshards.compat.orca import orca_context
+from xshards.compat.orca import session
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import xshards as xs
-from xshards.compat.bigdl_orca import init_orca_context, stop_orca_context
-from xshards.compat.data import SparkXShards, XShards
-from xshards.compat.orca_context import OrcaContext
-from xshards.compat.readers import read_csv
+from xshards.compat.exports.bigdl_orca import init_orca_context, stop_orca_context
+from xshards.compat.exports.data import SparkXShards, XShards
+from xshards.compat.orca.orca_context import OrcaContext
+from xshards.compat.orca.readers import read_csv
 
 
 @pytest.mark.parametrize("backend", ["spark", "pandas"])

@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from xshards.compat import files
-from xshards.compat.safe_pickle import SafePickle
+from xshards.compat.exports import files
+from xshards.compat.orca.safe_pickle import SafePickle
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xshards.compat.data import SparkXShards
+from xshards.compat.exports.data import SparkXShards
 
 pyspark = pytest.importorskip("pyspark")
 pytestmark = [

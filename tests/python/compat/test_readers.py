@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xshards.compat.orca_context import OrcaContext
-from xshards.compat.readers import read_csv, read_json, read_parquet
+from xshards.compat.orca.orca_context import OrcaContext
+from xshards.compat.orca.readers import read_csv, read_json, read_parquet
 
 
 @pytest.fixture(params=["spark", "pandas"])
@@ -250,7 +250,7 @@ def test_parquet_with_a_struct_type(sc, tmp_path, expected):
 def test_spark_frames_become_shards(sc):
     import pyarrow as pa
 
-    from xshards.compat.data_utils import spark_df_to_pd_sparkxshards
+    from xshards.compat.exports.data_utils import spark_df_to_pd_sparkxshards
 
     class SparkFrame:
         def toArrow(self):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import xshards as xs
-from xshards.compat import session
+from xshards.compat.orca import session
 
 MODES = [
     "yarn-client",

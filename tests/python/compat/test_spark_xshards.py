@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xshards.compat.data import SharedValue, SparkXShards, XShards
-from xshards.compat.orca_context import OrcaContext
-from xshards.compat.readers import read_csv
+from xshards.compat.exports.data import SharedValue, SparkXShards, XShards
+from xshards.compat.orca.orca_context import OrcaContext
+from xshards.compat.orca.readers import read_csv
 
 
 @pytest.fixture

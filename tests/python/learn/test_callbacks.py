@@ -6,12 +6,12 @@ import pickle
 import pytest
 
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
-from xshards.learn.summary import read_events, read_scalar
+from xshards.learn.training.event_files import read_events, read_scalar
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from xshards.learn.checkpoints import latest_checkpoint  # noqa: E402
+from xshards.learn.training.checkpoint_files import latest_checkpoint  # noqa: E402
 from xshards.learn.pytorch.callbacks import (  # noqa: E402
     Callback,
     EarlyStopping,

@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xshards.learn.pytorch.turn import Turn
+    from xshards.learn.training.replica_turn import Turn
 
 __all__ = ["FIND_UNUSED", "join_group", "make_store", "run_without_rows", "wrap"]
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from xshards._public_names import name_methods
+from xshards._util.public_names import name_methods
 from xshards.context import default_context
 from xshards.errors import XShardsRuntimeError, XShardsValueError
 from xshards.learn.metrics import convert_metrics
-from xshards.learn.pytorch._checkpoint_methods import CheckpointMethods
-from xshards.learn.pytorch._summary_methods import SummaryMethods
 from xshards.learn.pytorch.building import (
     make_loss,
     make_models,
@@ -21,14 +19,16 @@ from xshards.learn.pytorch.building import (
     seeded,
 )
 from xshards.learn.pytorch.callbacks import with_main_callback
-from xshards.learn.pytorch.checkpoint_state import write_file
-from xshards.learn.pytorch.clipping import Clip
-from xshards.learn.pytorch.commands import Parts
-from xshards.learn.pytorch.fitting import FitOptions, fit
-from xshards.learn.pytorch.inputs import make_input
-from xshards.learn.pytorch.job import Job, check_num_replicas
-from xshards.learn.pytorch.predicting import predict
 from xshards.learn.pytorch.training_operator import TrainingOperator
+from xshards.learn.training.checkpoint_methods import CheckpointMethods
+from xshards.learn.training.checkpoint_state import write_file
+from xshards.learn.training.clip import Clip
+from xshards.learn.training.commands import Parts
+from xshards.learn.training.fit_loop import FitOptions, fit
+from xshards.learn.training.inputs import make_input
+from xshards.learn.training.job import Job, check_num_replicas
+from xshards.learn.training.predict import predict
+from xshards.learn.training.summary_methods import SummaryMethods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,12 +14,12 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, default_colla
 
 from xshards.errors import XShardsTypeError
 from xshards.learn.pytorch.training_operator import count_rows
-from xshards.learn.pytorch.turn import seed_everything
+from xshards.learn.training.replica_turn import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xshards.learn.pytorch.sources import Feed, Share
+    from xshards.learn.training.shard_source import Feed, Share
 
 __all__ = ["LoaderBatches", "LoaderSource", "make_loader"]
 

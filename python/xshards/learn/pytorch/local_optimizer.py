@@ -7,9 +7,9 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsValueError
-from xshards.learn.pytorch.clipping import Clip, clip_gradients
 from xshards.learn.pytorch.parameters import trained
 from xshards.learn.pytorch.rule_optimizer import RuleOptimizer
+from xshards.learn.training.clip import Clip, clip_gradients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xshards import _core
-    from xshards.learn.pytorch.board import Board
-    from xshards.learn.pytorch.turn import Turn
     from xshards.learn.pytorch.weights_view import WeightsView
+    from xshards.learn.training.board import Board
+    from xshards.learn.training.replica_turn import Turn
 
 __all__ = ["JobStoppedError", "ServerOptimizer"]
 

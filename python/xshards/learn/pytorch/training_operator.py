@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from xshards.learn.pytorch.fitting_targets import fit_target
 from xshards.learn.pytorch.local_optimizer import needs_closure
-from xshards.learn.pytorch.meters import NUM_SAMPLES, Meters
+from xshards.learn.pytorch.target_shapes import fit_target
+from xshards.learn.training.meters import NUM_SAMPLES, Meters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xshards.learn.pytorch.turn import Turn
+    from xshards.learn.training.replica_turn import Turn
 
 __all__ = ["TrainingOperator"]
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code of one's own at each stage of training, validation and prediction."""
 
-from xshards.learn.pytorch.callbacks.base import Callback, Runner
-from xshards.learn.pytorch.callbacks.early_stopping import EarlyStopping
+from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.callbacks.early_stopping import EarlyStopping
+from xshards.learn.callbacks.max_steps import MaxstepsCallback
+from xshards.learn.callbacks.model_checkpoint import ModelCheckpoint
+from xshards.learn.callbacks.tensorboard import TensorBoardCallback
+from xshards.learn.callbacks.tqdm import TqdmCallback
 from xshards.learn.pytorch.callbacks.maincallback import (
     MainCallback,
     with_main_callback,
 )
-from xshards.learn.pytorch.callbacks.maxsteps import MaxstepsCallback
-from xshards.learn.pytorch.callbacks.model_checkpoint import ModelCheckpoint
-from xshards.learn.pytorch.callbacks.tensorboard import TensorBoardCallback
-from xshards.learn.pytorch.callbacks.tqdm import TqdmCallback
 
 __all__ = [
     "Callback",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.learn.pytorch.callbacks.base import Callback, Runner
-from xshards.learn.pytorch.fitting_targets import fit_target
+from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.pytorch.target_shapes import fit_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

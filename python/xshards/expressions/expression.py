@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Column expressions: ``xs.col("a") > 3``.
+
+An expression says how a value is computed from the columns of a row. It is data, not a
+Python function: the engine runs it on its own threads and the optimizer can see through
+it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+
+import numpy as np
+import pyarrow as pa
+
+from xshards import _core
+from xshards._util.arguments import require
+from xshards._util.deferred import pd
+from xshards._util.public_names import name_methods
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
+from xshards.expressions.datetime import TimeMethods
+from xshards.expressions.string import TextMethods
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Iterable, Mapping
+
+__all__ = ["Expression", "TextMethods", "TimeMethods", "col", "constant", "lit"]
+
+
+def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
+    """Make the method of an operator of two operands."""
+
+    def method(self: Expression, other: object) -> Expression:
+        operands = [self._core, _wrap(other)]
+        if swapped:
+            operands.reverse()
+        return Expression(_core.Expression.call(function, operands))
+
+    return method
+
+
+def _unary(function: str, doc: str | None = None) -> Callable[..., Expression]:
+    """Make the method of a function without arguments."""
+
+    def method(self: Any) -> Expression:
+        return Expression(_core.Expression.call(function, [self._core]))
+
+    method.__doc__ = doc
+    return method
+
+
+class Expression:
+    """A value computed from the columns of a row; made by `col` and `lit`.
+
+    Operators give new expressions, with pandas' results and dtypes: a comparison with a
+    missing value is false (``!=`` true) or, in the nullable dtypes, missing; ``/``
+    gives floats; ``//`` and ``%`` round down. A plain number takes the dtype of the
+    column it meets. One thing is not as in pandas, where dtypes depend on the values:
+    an integer ``//`` a column that holds 0 is missing there, not infinite.
+
+    Examples
+    --------
+    >>> import xshards as xs
+    >>> (xs.col("a") + 1 > 3) & xs.col("b").notna()
+    <Expression ...>
+    """
+
+    __slots__ = ("_core",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, core: _core.Expression) -> None:
+        self._core = core
+
+    __add__ = _binary("add")
+    __radd__ = _binary("add", swapped=True)
+    __sub__ = _binary("subtract")
+    __rsub__ = _binary("subtract", swapped=True)
+    __mul__ = _binary("multiply")
+    __rmul__ = _binary("multiply", swapped=True)
+    __truediv__ = _binary("divide")
+    __rtruediv__ = _binary("divide", swapped=True)
+    __floordiv__ = _binary("floor_divide")
+    __rfloordiv__ = _binary("floor_divide", swapped=True)
+    __mod__ = _binary("modulo")
+    __rmod__ = _binary("modulo", swapped=True)
+    __pow__ = _binary("power")
+    __rpow__ = _binary("power", swapped=True)
+    __eq__ = _binary("equal")  # type: ignore[assignment]
+    __ne__ = _binary("not_equal")  # type: ignore[assignment]
+    __lt__ = _binary("less")
+    __le__ = _binary("less_equal")
+    __gt__ = _binary("greater")
+    __ge__ = _binary("greater_equal")
+    __and__ = _binary("and_kleene")
+    __rand__ = _binary("and_kleene", swapped=True)
+    __or__ = _binary("or_kleene")
+    __ror__ = _binary("or_kleene", swapped=True)
+    __neg__ = _unary("negate")
+    __invert__ = _unary("invert")
+    __abs__ = _unary("abs")
+    abs = _unary("abs", "Give the absolute value.")
+    isna = _unary("is_null", "Tell whether the value is missing (null or NaN).")
+
+    def __bool__(self) -> bool:
+        msg = (
+            "an expression has no truth value until it is applied to rows: "
+            f"use & | ~ in place of and, or, not; got {self}"
+        )
+        raise TypeError(msg)
+
+    def notna(self) -> Expression:
+        """Tell whether the value is there."""
+        return ~self.isna()
+
+    isnull = isna
+    notnull = notna
+
+    def isin(self, values: Iterable[Any]) -> Expression:
+        """Tell whether the value is one of `values`.
+
+        Parameters
+        ----------
+        values : iterable
+            The values to look for; a missing one matches missing values, as in pandas.
+
+        Examples
+        --------
+        >>> xs.col("carrier").isin(["AA", "UA"])
+        <Expression ...>
+        """
+        if isinstance(values, str):
+            msg = f"isin takes a list of values, not the text {values!r}"
+            raise XShardsTypeError(msg)
+        array = values if isinstance(values, pa.Array) else _array(list(values))
+        if pa.types.is_string(array.type):
+            array = array.cast(pa.large_string())
+        return Expression(self._core.is_in(array))
+
+    def between(
+        self,
+        left: object,
+        right: object,
+        inclusive: Literal["both", "neither", "left", "right"] = "both",
+    ) -> Expression:
+        """Tell whether the value lies between two others.
+
+        Parameters
+        ----------
+        left, right : Expression or constant
+            The limits.
+        inclusive : {"both", "neither", "left", "right"}
+            Which limits belong to the range.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
+        >>> list(shards.filter(xs.col("a").between(2, 3)).to_pandas()["a"])
+        [2, 3]
+        """
+        if inclusive not in ("both", "neither", "left", "right"):
+            msg = f"inclusive must be both, neither, left or right, got {inclusive!r}"
+            raise XShardsValueError(msg)
+        above = self >= left if inclusive in ("both", "left") else self > left
+        below = self <= right if inclusive in ("both", "right") else self < right
+        return above & below
+
+    def fillna(self, value: object) -> Expression:
+        """Replace missing values.
+
+        Parameters
+        ----------
+        value : Expression or constant
+            What to put there.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.5, None]}))
+        >>> list(shards.with_column("a", xs.col("a").fillna(0)).to_pandas()["a"])
+        [1.5, 0.0]
+        """
+        return self.call("fill_missing", value)
+
+    def where(self, condition: Expression, other: object = None) -> Expression:
+        """Keep the value where a condition holds.
+
+        Parameters
+        ----------
+        condition : Expression
+            True where the value is kept; missing counts as false.
+        other : Expression or constant, optional
+            What to put elsewhere; a missing value by default.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
+        >>> kept = xs.col("a").where(xs.col("a") > 1, 0)
+        >>> list(shards.with_column("a", kept).to_pandas()["a"])
+        [0, 2, 3]
+        """
+        require(condition, Expression, "where takes a condition as xs.col('a') > 3")
+        operands = [condition._core, self._core, _wrap(other)]
+        return Expression(_core.Expression.call("choose", operands))
+
+    def mask(self, condition: Expression, other: object = None) -> Expression:
+        """Replace the value where a condition holds: the opposite of `where`."""
+        require(condition, Expression, "mask takes a condition as xs.col('a') > 3")
+        return self.where(~condition, other)
+
+    def clip(self, lower: object = None, upper: object = None) -> Expression:
+        """Limit the value to a range.
+
+        Parameters
+        ----------
+        lower, upper : Expression or constant, optional
+            The limits; None for no limit.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 5, 9]}))
+        >>> list(shards.with_column("a", xs.col("a").clip(2, 8)).to_pandas()["a"])
+        [2, 5, 8]
+        """
+        clipped = self if lower is None else self.call("clip_lower", lower)
+        return clipped if upper is None else clipped.call("clip_upper", upper)
+
+    def round(self, decimals: int = 0) -> Expression:
+        """Round to a number of decimals; halves go to the even neighbour."""
+        require(decimals, int, "decimals is a number of digits")
+        return self.call("round", decimals)
+
+    def cast(self, dtype: object) -> Expression:
+        """Convert to another type, as an error where a value does not fit.
+
+        Parameters
+        ----------
+        dtype : pyarrow.DataType, numpy dtype or str
+            For instance ``"float64"``, ``"string"`` or ``pa.timestamp("ms")``.
+        """
+        return Expression(self._core.cast(as_arrow_type(dtype)))
+
+    def astype(self, dtype: object) -> Expression:
+        """Convert to another dtype as pandas does, cutting fractions.
+
+        The integers of numpy (``"int64"``, ``int``) have no missing values: where there
+        are some, the run fails with a ValueError, as in pandas. ``"Int64"`` and types
+        of Arrow keep them. Floats become the shortest text that gives them back (``1``
+        for 1.0); `XShards.astype` writes them as pandas does.
+
+        Parameters
+        ----------
+        dtype : dtype or str
+            Of pandas, numpy or Arrow: ``"int32"``, ``"Int64"``, ``"str"``, ``"bool"``.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.7, -1.7]}))
+        >>> list(shards.with_column("a", xs.col("a").astype("int64")).to_pandas()["a"])
+        [1, -1]
+        """
+        arrow, name = _target_of(dtype)
+        # Arrow's integers, and those of pandas' own dtypes, may be missing.
+        is_numpy = not isinstance(dtype, pa.DataType) and not name
+        keeps_missing = not (is_numpy and pa.types.is_integer(arrow))
+        return Expression(
+            _core.Expression.as_type(self._core, arrow, name, keeps_missing)
+        )
+
+    def _noted(self, arrow: pa.DataType, marks: Mapping[str, str]) -> Expression:
+        """Cast to a type, with notes of what pandas calls the column."""
+        pairs = list(marks.items())
+        return Expression(_core.Expression.as_dtype(self._core, arrow, pairs))
+
+    def call(self, function: str, *arguments: object) -> Expression:
+        """Call an Arrow compute function on this value.
+
+        Parameters
+        ----------
+        function : str
+            The name of a scalar function of Arrow, such as ``"sqrt"``.
+        *arguments
+            Its other arguments: expressions or constants.
+        """
+        wrapped = [self._core, *(_wrap(argument) for argument in arguments)]
+        return Expression(_core.Expression.call(function, wrapped))
+
+    @property
+    def str(self) -> TextMethods:
+        """String functions, as in pandas: ``xs.col("name").str.upper()``."""
+        return TextMethods(self)
+
+    @property
+    def dt(self) -> TimeMethods:
+        """The parts of times, as in pandas: ``xs.col("t").dt.year``."""
+        return TimeMethods(self)
+
+    def __repr__(self) -> builtins.str:
+        return f"<Expression {self._core}>"
+
+
+name_methods(Expression, "Expression")
+name_methods(TextMethods, "Expression.str")
+name_methods(TimeMethods, "Expression.dt")
+
+
+def col(name: str) -> Expression:
+    """Refer to a column by name.
+
+    Examples
+    --------
+    >>> xs.col("delay") > 30
+    <Expression ...>
+    """
+    require(name, str, "a column is named by a string")
+    return Expression(_core.Expression.col(name))
+
+
+def lit(value: object) -> Expression:
+    """Make an expression of a constant.
+
+    Examples
+    --------
+    >>> xs.lit(1.5) * xs.col("price")
+    <Expression ...>
+    """
+    return Expression(_wrap(value))
+
+
+def _wrap(value: object) -> _core.Expression:
+    if isinstance(value, Expression):
+        return value._core
+    if _is_plain(value):
+        return _core.Expression.lit(value)
+    return _core.Expression.lit(constant(value))
+
+
+def constant(value: object) -> pa.Scalar:
+    """Give a constant as the engine has it; TypeError for what is none."""
+    if isinstance(value, pa.Scalar):
+        scalar = value
+    else:
+        try:
+            scalar = _scalar(value)
+        except (pa.ArrowException, TypeError) as error:
+            msg = f"{value!r} is no constant that a column can hold: {error}"
+            raise XShardsTypeError(msg) from None
+    if pa.types.is_string(scalar.type):
+        scalar = scalar.cast(pa.large_string())
+    return scalar
+
+
+def _is_plain(value: Any) -> TypeGuard[bool | float | str]:
+    """Tell whether the engine takes a value as it is, without pandas."""
+    kind = type(value)
+    if kind is int:
+        return bool(-(2**63) <= value < 2**63)
+    if kind is str:
+        return bool(value.isascii())  # others may have no form in UTF-8
+    return kind in (bool, float)
+
+
+def _array(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except OverflowError:  # integers of both ends of the range
+        return pa.array(values, pa.decimal128(38, 0))
+
+
+def _scalar(value: Any) -> pa.Scalar:
+    if value is pd.NA or value is pd.NaT:
+        return pa.scalar(None)
+    if isinstance(value, pd.Timestamp):
+        zone = None if value.tz is None else str(value.tz)
+        moment = pa.scalar(value.to_datetime64())
+        return moment if zone is None else moment.cast(pa.timestamp(value.unit, zone))
+    if isinstance(value, pd.Timedelta):
+        return pa.scalar(value.to_timedelta64())
+    if isinstance(value, int) and not isinstance(value, bool):
+        if 2**63 <= value < 2**64:
+            return pa.scalar(value, pa.uint64())
+        if not -(2**63) <= value < 2**63:
+            return pa.scalar(float(value))  # beyond every column of integers
+    return pa.scalar(value)
+
+
+def _target_of(dtype: Any) -> tuple[pa.DataType, str]:
+    """Give the Arrow type that holds a dtype, and its name if Arrow's means another."""
+    if isinstance(dtype, pa.DataType):
+        return as_arrow_type(dtype), ""
+    try:
+        target = pd.api.types.pandas_dtype(dtype)
+    except TypeError as error:
+        msg = f"astype knows no dtype {dtype!r}"
+        raise XShardsTypeError(msg) from error
+    match target:
+        case pd.StringDtype():
+            return pa.large_string(), "" if target.na_value is np.nan else str(target)
+        case pd.DatetimeTZDtype():
+            return pa.timestamp(target.unit, str(target.tz)), ""
+        case pd.ArrowDtype():
+            return as_arrow_type(target.pyarrow_dtype), str(target)
+        case np.dtype() if target.kind in "biufmM":
+            return pa.from_numpy_dtype(target), ""
+    if hasattr(target, "numpy_dtype"):  # the nullable dtypes
+        return pa.from_numpy_dtype(target.numpy_dtype), str(target)
+    msg = f"astype cannot make {target}; use transform_shard for that"
+    raise XShardsNotImplementedError(msg)
+
+
+def as_arrow_type(dtype: object) -> pa.DataType:
+    """Understand a type given as Arrow's, numpy's or by name."""
+    if isinstance(dtype, pa.DataType):
+        found = dtype
+    elif dtype in ("str", "string", str):
+        return pa.large_string()
+    else:
+        try:
+            found = pa.from_numpy_dtype(dtype)
+        except (TypeError, pa.ArrowNotImplementedError):
+            found = pa.type_for_alias(str(dtype))
+    return pa.large_string() if pa.types.is_string(found) else found

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Column labels of any kind, and the engine's names for them.
+
+The engine's columns have distinct strings for names. A label that is a string is its
+own name; any other label is named as it prints, and the second column of a name gets
+``.1`` added, the next ``.2``. The label itself is noted in the field. The note repeats
+the name it was made for, so that a column which is renamed goes by its new name.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xshards._util.deferred import pd
+from xshards.interop.field_metadata import INDEX, LABEL, load_text, marks_of, store_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+    from xshards.interop.field_metadata import Marks
+
+__all__ = [
+    "decode_label",
+    "encode_label",
+    "engine_names",
+    "hidden_names",
+    "index_mark",
+    "label_marks",
+    "label_of",
+    "level_of",
+    "same_label",
+    "to_columns",
+]
+
+
+def encode_label(label: Any) -> Any:
+    """Turn a label into something JSON can hold."""
+    if isinstance(label, np.generic) and not isinstance(
+        label, np.datetime64 | np.timedelta64
+    ):
+        label = label.item()
+    if label is None or type(label) in (str, int, bool):
+        return label
+    if type(label) is float and np.isfinite(label):
+        return label
+    if type(label) is tuple:
+        return {"tuple": [encode_label(part) for part in label]}
+    return {"pickle": store_text(label)}
+
+
+def decode_label(encoded: Any) -> Any:
+    """Undo `encode_label`; LookupError where another session pickled it."""
+    if not isinstance(encoded, dict):
+        return encoded
+    if "tuple" in encoded:
+        return tuple(decode_label(part) for part in encoded["tuple"])
+    return load_text(encoded["pickle"])
+
+
+def engine_names(labels: Sequence[Any], taken: Iterable[str] = ()) -> list[str]:
+    """Name columns by their labels, all names different.
+
+    Examples
+    --------
+    >>> engine_names(["a", 0, "a", ("b", 1)])
+    ['a', '0', 'a.1', "('b', 1)"]
+    """
+    used = set(taken)
+    names: list[str | None] = [None] * len(labels)
+    # A label that is a string gets its own name, wherever it stands.
+    for position, label in enumerate(labels):
+        if isinstance(label, str) and label not in used:
+            names[position] = label
+            used.add(label)
+    return [
+        _new_name(str(label), used) if name is None else name
+        for name, label in zip(names, labels, strict=True)
+    ]
+
+
+def _new_name(wanted: str, used: set[str]) -> str:
+    name, number = wanted, 0
+    while name in used:
+        number += 1
+        name = f"{wanted}.{number}"
+    used.add(name)
+    return name
+
+
+def label_marks(name: str, label: Any) -> Marks:
+    """Note a label, unless it is the column's name."""
+    if type(label) is str and label == name:
+        return {}
+    return {LABEL: json.dumps([name, encode_label(label)])}
+
+
+def label_of(field: pa.Field) -> Any:
+    """Give the label of a column."""
+    noted = marks_of(field).get(LABEL) if field.metadata else None
+    if noted is None:
+        return field.name
+    name, encoded = json.loads(noted)
+    if name != field.name:
+        return field.name
+    try:
+        return decode_label(encoded)
+    except LookupError:
+        return field.name
+
+
+def index_mark(number: int, name: Any) -> Marks:
+    """Note that a column holds a level of the index."""
+    return {INDEX: json.dumps([number, encode_label(name)])}
+
+
+def level_of(field: pa.Field) -> tuple[int, Any] | None:
+    """Give the number and name of the index level a column holds; None if none."""
+    noted = marks_of(field).get(INDEX) if field.metadata else None
+    if noted is None:
+        return None
+    number, encoded = json.loads(noted)
+    try:
+        return number, decode_label(encoded)
+    except LookupError:
+        return number, None
+
+
+def hidden_names(schema: pa.Schema) -> list[str]:
+    """Name the columns that hold the index."""
+    return [field.name for field in schema if level_of(field) is not None]
+
+
+def same_label(one: Any, other: Any) -> bool:
+    """Compare labels as pandas does: missing ones are equal, True is not 1."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other  # as most are, and without pandas
+    if isinstance(one, bool) != isinstance(other, bool):
+        return False
+    try:
+        return bool(one == other) or (pd.isna(one) is True and pd.isna(other) is True)
+    except (TypeError, ValueError):
+        return False
+
+
+def to_columns(labels: Sequence[Any], axis: Iterable[Any]) -> pd.Index[Any]:
+    """Make the columns of a frame; `axis` names its levels, empty for one without."""
+    names = list(axis)
+    if len(names) > 1 and all(
+        isinstance(label, tuple) and len(label) == len(names) for label in labels
+    ):
+        if labels:
+            return pd.MultiIndex.from_tuples(labels, names=names)
+        return pd.MultiIndex.from_arrays([[]] * len(names), names=names)
+    name = names[0] if len(names) == 1 else None
+    # Without a dtype, no labels at all would be of object dtype, not str.
+    dtype = None if labels else "str"
+    return pd.Index(list(labels), dtype=dtype, name=name, tupleize_cols=False)

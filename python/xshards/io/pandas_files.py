@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole files that pandas reads in worker processes, and what their folders say."""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from xshards._util.deferred import pd
+from xshards.errors import XShardsFileNotFoundError
+from xshards.interop.frames import frame_to_table
+from xshards.io.storage_options import opened, remote_files, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import pyarrow as pa
+
+__all__ = ["Folders", "list_files", "named_by_folders", "read_whole"]
+
+#: By file: the columns that its folders name, ``column=value``, with their values.
+Folders = dict[str, dict[str, Any]]
+
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+
+
+def read_whole(
+    read: Callable[..., Any],
+    paths: list[str],
+    options: dict[str, Any],
+    folders: Folders,
+) -> pa.Table:
+    """Read files one after the other, and name the one that fails.
+
+    Gives rows as the engine keeps them: of a frame that a function gives, unnamed
+    integers of the index would be taken for what is left of row numbers.
+    """
+    frames: list[pd.DataFrame] = []
+    for path in paths:
+        try:
+            with opened(path) as (source, inferred):
+                frame = read(source, **(inferred | options))
+        except Exception as error:
+            error.add_note(f"pandas.{read.__name__} failed on {shown(path)!r}")
+            raise
+        for name, value in folders.get(path, {}).items():
+            if name not in frame.columns:
+                frame[name] = pd.Series(value, index=frame.index)
+        frames.append(frame)
+    counted = all(_only_counts(frame.index) for frame in frames)
+    whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=counted)
+    table, info = frame_to_table(whole, keep="labels" if counted else "all")
+    return info.store(table)
+
+
+def _only_counts(index: pd.Index[Any]) -> bool:
+    """Tell whether an index is but row numbers, not labels such as 30, 10."""
+    return (
+        isinstance(index, pd.RangeIndex)
+        and index.name is None
+        and (index.start, index.step) == (0, 1)
+    )
+
+
+def named_by_folders(paths: Iterable[str], files: list[str]) -> Folders:
+    """Find the columns that folders below the paths name, as our own readers do.
+
+    A column is integers where all its values are.
+    """
+    bases = [_base(path) for path in paths]
+    texts: dict[str, dict[str, str | None]] = {}
+    for file in files:
+        base = max((b for b in bases if file.startswith(b)), key=len, default=file)
+        below = file.partition("?")[0].removeprefix(base)
+        if "://" in file:
+            below = unquote(below)  # names are quoted once more in a URI
+        folders = below.split("/")[:-1]
+        pairs = [folder.partition("=") for folder in folders]
+        texts[file] = {
+            unquote(name): None if value == _MISSING else unquote(value)
+            for name, equals, value in pairs
+            if name and equals
+        }
+    values: dict[str, list[str | None]] = {}
+    for named in texts.values():
+        for name, text in named.items():
+            values.setdefault(name, []).append(text)
+    whole = {
+        name
+        for name, seen in values.items()
+        if all(text is None or re.fullmatch(r"-?\d+", text) for text in seen)
+        and any(text is not None for text in seen)
+    }
+    return {
+        file: {
+            name: int(text) if name in whole and text is not None else text
+            for name, text in named.items()
+        }
+        for file, named in texts.items()
+        if named
+    }
+
+
+def _base(path: str) -> str:
+    """Give the start of a path that the names of its files have too."""
+    bare = re.split(r"[*?[]", path)[0].removeprefix("file://")
+    if "://" in bare:
+        return bare
+    return str(Path(bare)).removeprefix(".")
+
+
+def list_files(paths: Iterable[str]) -> list[str]:
+    """Give the files of paths, folders and patterns, as our own readers list them."""
+    found: list[str] = []
+    for path in paths:
+        local = path.removeprefix("file://")
+        if "://" in local:
+            found.extend(remote_files(path))
+            continue
+        here = _files_below(Path(local)) if Path(local).is_dir() else _matches(local)
+        if not here:
+            msg = f"No such file or folder, or one without files: {path!r}"
+            raise XShardsFileNotFoundError(msg)
+        found.extend(here)
+    return found
+
+
+def _files_below(folder: Path) -> list[str]:
+    return sorted(
+        str(file)
+        for file in folder.rglob("*")
+        # A link to nothing is left to pandas, which says so.
+        if (file.is_file() or (file.is_symlink() and not file.exists()))
+        and not any(p.startswith((".", "_")) for p in file.relative_to(folder).parts)
+    )
+
+
+def _matches(path: str) -> list[str]:
+    if Path(path).exists():
+        return [path]
+    found = glob.glob(path, recursive=True)  # noqa: PTH207 - an absolute pattern is fine
+    return sorted(file for file in found if not Path(file).is_dir())

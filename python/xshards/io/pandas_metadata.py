@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pandas notes in the Parquet and Arrow IPC files that it writes.
+
+Files hold columns; which of them are the index, what dtypes they had and which labels
+are no text stands in a note of pandas, in the schema's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from xshards._util.deferred import pd
+from xshards.expressions import col
+from xshards.interop.dtypes import column_to_arrow
+from xshards.interop.field_metadata import DTYPE, marks_of
+from xshards.interop.labels import index_mark, label_marks
+from xshards.io.pandas_files import list_files
+from xshards.io.storage_options import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from xshards.shards import XShards
+
+__all__ = ["PandasNotes", "read_notes", "with_notes"]
+
+# The dtypes that Arrow's types do not give back by themselves.
+_NULLABLE = frozenset(
+    [
+        *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
+        *("Float32", "Float64", "boolean", "string"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class PandasNotes:
+    """The marks of columns, by name, and the range that numbers the rows, if any."""
+
+    index: list[str] = field(default_factory=list)
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    rows: tuple[int, int] | None = None
+    rows_name: Any = None
+
+
+def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
+    """Read what pandas noted in the first of some files."""
+    if not paths:
+        return PandasNotes()
+    try:
+        with opened(list_files(paths[:1])[0]) as (source, _):
+            schema, first = _open(source, is_parquet=is_parquet)
+            noted = (schema.metadata or {}).get(b"pandas")
+            notes = PandasNotes() if noted is None else _parse(json.loads(noted))
+            categories = {
+                column.name: _categories(column, first)
+                for column in schema
+                if pa.types.is_dictionary(column.type)
+            }
+    except (OSError, pa.ArrowException):
+        return PandasNotes()  # whoever reads the file says what is wrong with it
+    marks = dict(notes.marks)
+    for name, own in categories.items():
+        marks[name] = {**marks.get(name, {}), **own}
+    return replace(notes, marks=marks)
+
+
+def _open(
+    source: Any, *, is_parquet: bool
+) -> tuple[pa.Schema, Callable[[str], pa.Array | None]]:
+    """Give the schema of a file, and what reads the first values of a column."""
+    if is_parquet:
+        import pyarrow.parquet as pq  # loads the libraries of all clouds
+
+        file = pq.ParquetFile(source)
+
+        def first_of_group(name: str) -> pa.Array | None:
+            groups = [0] if file.num_row_groups else []
+            for batch in file.iter_batches(1, row_groups=groups, columns=[name]):
+                return batch.column(0)
+            return None
+
+        return file.schema_arrow, first_of_group
+    mapped = pa.memory_map(source) if isinstance(source, str) else source
+    reader = pa.ipc.open_file(mapped)
+
+    def first_of_batch(name: str) -> pa.Array | None:
+        if reader.num_record_batches == 0:
+            return None
+        return reader.get_batch(0).column(reader.schema.get_field_index(name))
+
+    return reader.schema, first_of_batch
+
+
+def _categories(
+    column: pa.Field, first: Callable[[str], pa.Array | None]
+) -> Mapping[str, str]:
+    """Mark a column of a dictionary type as categories: those of its first values."""
+    values = first(column.name)
+    held = pa.array([], column.type.value_type) if values is None else values.dictionary
+    ordered = bool(column.type.ordered)
+    dtype = pd.CategoricalDtype(held.to_pandas(), ordered)
+    _, marks = column_to_arrow(column.name, pd.Series([], dtype=dtype))
+    return marks
+
+
+def _parse(content: dict[str, Any]) -> PandasNotes:
+    levels = content.get("index_columns", [])
+    index = [level for level in levels if isinstance(level, str)]
+    axes = content.get("column_indexes", [])
+    numbered = len(axes) == 1 and axes[0].get("pandas_type") in ("int64", "uint64")
+    marks: dict[str, dict[str, str]] = {}
+    for column in content.get("columns", ()):
+        name = column.get("field_name", column.get("name"))
+        own: dict[str, str] = {}
+        if column.get("numpy_type") in _NULLABLE:
+            own[DTYPE] = column["numpy_type"]
+        if name in index:
+            own |= index_mark(index.index(name), column.get("name"))
+        elif numbered and str(column.get("name")).lstrip("-").isdigit():
+            own |= label_marks(name, int(column["name"]))
+        if own:
+            marks[name] = own
+    if len(levels) == 1 and isinstance(levels[0], dict):
+        span = levels[0]
+        rows = span.get("start", 0), span.get("step", 1)
+        return PandasNotes(index, marks, rows, span.get("name"))
+    return PandasNotes(index, marks)
+
+
+def with_notes(shards: XShards, notes: PandasNotes, *, numbered: bool) -> XShards:
+    """Give columns their dtypes, labels and levels of the index back.
+
+    `numbered` rows are those of one whole file, in order.
+    """
+    schema = shards._full_schema()
+    if any(name not in schema.names for name in notes.index):
+        return shards
+    if any(name in schema.names for name in notes.marks):
+        names = [name for name in schema.names if name not in notes.index]
+        chosen = []
+        for name in [*names, *notes.index]:
+            value = col(name)
+            if name in notes.marks:
+                column = schema.field(name)
+                marks = {**marks_of(column), **notes.marks[name]}
+                value = value._noted(column.type, marks)
+            chosen.append((name, value._core))
+        core = shards._core.select_named(chosen)
+        shards = shards._derive(core, same_rows=True)
+    if not numbered or notes.rows is None:
+        return shards
+    if notes.rows == (0, 1) and notes.rows_name is None:
+        return shards
+    info = replace(shards._current_info(), rows=notes.rows, rows_name=notes.rows_name)
+    return shards._with_info(info)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An end when nothing gets better any more."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from xshards.errors import XShardsKeyError, XShardsValueError
+from xshards.learn.callbacks.base import Callback, Runner
+
+__all__ = ["EarlyStopping"]
+
+
+class EarlyStopping(Callback):
+    """Ends training when a monitored value has stopped improving.
+
+    Parameters
+    ----------
+    monitor
+        A name of the epoch's results, such as "val_loss", "val_Accuracy" (looked at
+        after validation) or "train_loss".
+    patience
+        Epochs in a row without improvement after which to stop.
+    min_delta
+        Smaller changes are no improvement.
+    mode
+        Whether less or more is better.
+
+    Examples
+    --------
+    >>> from xshards.learn.pytorch.callbacks import EarlyStopping
+    >>> stop = EarlyStopping("val_Accuracy", patience=3, mode="max")
+    """
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        patience: int = 0,
+        min_delta: float = 0.0,
+        mode: Literal["min", "max"] = "min",
+    ) -> None:
+        if mode not in ("min", "max"):
+            msg = f'mode must be "min" or "max", got {mode!r}'
+            raise XShardsValueError(msg)
+        if patience < 0 or min_delta < 0:
+            msg = (
+                "patience and min_delta must be at least 0, "
+                f"got {patience} and {min_delta}"
+            )
+            raise XShardsValueError(msg)
+        self.monitor = monitor
+        self.patience = patience
+        self.min_delta = min_delta
+        self.mode = mode
+        self._forget()
+
+    def _forget(self) -> None:
+        self.best: float | None = None
+        self.epochs_without = 0
+
+    def before_run(self, runner: Runner) -> None:  # noqa: D102
+        self._forget()
+
+    def after_train_epoch(self, runner: Runner) -> None:  # noqa: D102
+        if not self.monitor.startswith("val_"):
+            self._look(runner)
+
+    def after_val_epoch(self, runner: Runner) -> None:  # noqa: D102
+        if self.monitor.startswith("val_"):
+            self._look(runner)
+
+    def _look(self, runner: Runner) -> None:
+        if self.monitor not in runner.epoch_stats:
+            known = ", ".join(sorted(runner.epoch_stats))
+            msg = (
+                f"EarlyStopping: {self.monitor!r} is not among the results of the "
+                f"epoch: {known}"
+            )
+            raise XShardsKeyError(msg)
+        # All replicas have the same results, so they all stop, or none.
+        value = float(runner.epoch_stats[self.monitor])
+        if self._is_better(value):
+            self.best = value
+            self.epochs_without = 0
+            return
+        self.epochs_without += 1
+        if self.epochs_without >= max(1, self.patience):
+            runner.should_stop = True
+
+    def _is_better(self, value: float) -> bool:
+        if math.isnan(value):
+            return False
+        if self.best is None:
+            return True
+        gain = self.best - value if self.mode == "min" else value - self.best
+        return gain > self.min_delta

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints at the end of epochs, or after a number of updates."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from xshards.errors import XShardsValueError
+from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.training.checkpoint_files import latest_checkpoint
+
+__all__ = ["ModelCheckpoint"]
+
+_FIELD = re.compile(r"\{(?P<name>\w+)(?P<format>:[^{}]*)?\}")
+
+
+class ModelCheckpoint(Callback):
+    """Writes `<name>-epoch=<n>.ckpt` as training goes on, and `last.ckpt` at its end.
+
+    Parameters
+    ----------
+    filepath
+        The directory and the name. `{epoch}`, or `{epoch:02d}`, in the name says where
+        the number goes; by default at the end.
+    save_weights_only
+        Leave out the optimizer and all else that is needed to go on from there.
+    by_epoch
+        Whether `interval` counts epochs, or updates; the name is then `-iter=<n>`.
+    interval
+        Epochs or updates between checkpoints; -1 is every epoch.
+
+    Examples
+    --------
+    >>> from xshards.learn.pytorch.callbacks import ModelCheckpoint
+    >>> ModelCheckpoint("models/net").path_of(3)
+    'models/net-epoch=3.ckpt'
+    >>> ModelCheckpoint("models/{epoch:02d}-net").path_of(3)
+    'models/epoch=03-net.ckpt'
+    """
+
+    def __init__(
+        self,
+        filepath: str | os.PathLike[str] = "",
+        save_weights_only: bool = False,  # noqa: FBT001
+        by_epoch: bool = True,  # noqa: FBT001
+        interval: int = -1,
+    ) -> None:
+        if interval == -1 and by_epoch:
+            interval = 1
+        if interval < 1:
+            what = "epochs" if by_epoch else "updates"
+            msg = f"interval must be a number of {what} from 1 on, got {interval}"
+            raise XShardsValueError(msg)
+        self.filepath = os.fspath(filepath)
+        self.dirname, self.filename = os.path.split(self.filepath)
+        self.save_weights_only = save_weights_only
+        self.by_epoch = by_epoch
+        self.interval = interval
+        self._counted = "epoch" if by_epoch else "iter"
+        self._check_name()
+
+    def _check_name(self) -> None:
+        for match in _FIELD.finditer(self.filename):
+            if match["name"] != self._counted:
+                msg = (
+                    f"the name of a checkpoint can have {{{self._counted}}} in it, "
+                    f"got {match[0]} in {self.filepath!r}"
+                )
+                raise XShardsValueError(msg)
+
+    def path_of(self, number: int) -> str:
+        """Name the file of an epoch, or of an update."""
+        name = self.filename
+        if not _FIELD.search(name):
+            # With nothing before it, the number stands alone.
+            name = f"{name}-{{{self._counted}}}" if name else f"{{{self._counted}}}"
+        filled = _FIELD.sub(
+            lambda match: f"{match['name']}={number:{(match['format'] or ':')[1:]}}",
+            name,
+        )
+        return str(Path(self.dirname, f"{filled}.ckpt"))
+
+    def after_train_iter(self, runner: Runner) -> None:  # noqa: D102
+        if not self.by_epoch and runner.global_step % self.interval == 0:
+            self._save(runner, self.path_of(runner.global_step))
+
+    def after_train_epoch(self, runner: Runner) -> None:  # noqa: D102
+        if self.by_epoch and self.every_n_epoch(runner, self.interval):
+            self._save(runner, self.path_of(runner.epochs))
+
+    def after_run(self, runner: Runner) -> None:  # noqa: D102
+        self._save(runner, str(Path(self.dirname, "last.ckpt")))
+
+    def _save(self, runner: Runner, path: str) -> None:
+        # Weights and optimizer state are one for all replicas.
+        if runner.rank == 0:
+            runner.save_checkpoint(path, self.save_weights_only)
+
+    @classmethod
+    def get_latest_checkpoint(cls, dirname: str | os.PathLike[str]) -> str:
+        """Name the newest checkpoint in a directory."""
+        return latest_checkpoint(dirname)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Saving and loading an Estimator."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xshards.errors import XShardsFileNotFoundError
+from xshards.learn.pytorch.building import make_loss
+from xshards.learn.training import checkpoint_files as checkpoints
+from xshards.learn.training.checkpoint_state import (
+    load_state,
+    read_file,
+    state_of,
+    write_file,
+)
+from xshards.learn.training.sealed_model import is_sealed, load_model, save_model
+
+if TYPE_CHECKING:
+    from xshards.learn.training.job import Job
+
+__all__ = ["CheckpointMethods", "write_checkpoint"]
+
+Path_ = str | os.PathLike[str]
+_IN_MODEL_FILE = ("models", "epoch")
+
+
+def write_checkpoint(job: Job, checkpoint: checkpoints.Checkpoint) -> None:
+    """Write the two files of a checkpoint, the model's last."""
+    state = state_of(job)
+    rest = {name: one for name, one in state.items() if name not in _IN_MODEL_FILE}
+    write_file(rest, checkpoint.optimizer)
+    write_file({name: state[name] for name in _IN_MODEL_FILE}, checkpoint.model)
+
+
+class CheckpointMethods:
+    """What an Estimator has for files."""
+
+    _job: Job
+
+    def get_state_dict(self) -> dict[str, Any]:
+        """Copy all that is needed to go on: epoch, models, optimizers, schedulers."""
+        return state_of(self._job)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `get_state_dict` gave."""
+        load_state(self._job, state_dict)
+
+    def save(
+        self,
+        checkpoint: Path_,
+        entire: bool = False,  # noqa: FBT001 - as in Orca
+        *,
+        key: bytes | str | None = None,
+    ) -> str:
+        """Write the state of models and optimizers to a file.
+
+        Parameters
+        ----------
+        checkpoint
+            The file.
+        entire
+            Write the whole model, with its classes, instead: `load` then needs no model
+            of the same kind. Loading runs code, so the file is sealed with `key` and
+            refused if it was changed since; see `XShards.save_pickle`.
+        """
+        if entire:
+            save_model(self._job.parts.models, checkpoint, key)
+        else:
+            write_file(state_of(self._job), checkpoint)
+        return str(checkpoint)
+
+    def load(
+        self, checkpoint: Path_, loss: Any = None, *, key: bytes | str | None = None
+    ) -> None:
+        """Read what `save` wrote, or a state_dict of the model that torch saved.
+
+        Parameters
+        ----------
+        checkpoint
+            The file.
+        loss
+            A new loss, if another one is to be used from now on.
+        """
+        if not Path(checkpoint).is_file():
+            msg = f"there is no file {checkpoint} to load"
+            raise XShardsFileNotFoundError(msg)
+        if is_sealed(checkpoint):
+            loaded = load_model(checkpoint, key)
+            self._job.stop_replicas()
+            own = self._job.parts.models
+            if [type(one) for one in own] == [type(one) for one in loaded]:
+                for model, other in zip(own, loaded, strict=True):
+                    model.load_state_dict(other.state_dict())
+            else:
+                self._job.replace_models(loaded)
+        else:
+            state = read_file(checkpoint)
+            load_state(self._job, state if "models" in state else {"models": [state]})
+        if loss is not None:
+            self._job.stop_replicas()
+            self._job.parts.criterion = make_loss(loss, self._job.parts.config)
+
+    def save_checkpoint(self, model_path: Path_) -> None:
+        """Write all that is needed to go on from here to a file."""
+        write_file(state_of(self._job), model_path)
+
+    def load_checkpoint(self, model_path: Path_) -> None:
+        """Go on from what `save_checkpoint` wrote."""
+        load_state(self._job, read_file(model_path))
+
+    def load_orca_checkpoint(
+        self, path: Path_, version: int | None = None, prefix: str | None = None
+    ) -> None:
+        """Go on from a checkpoint that `fit` wrote to `model_dir`.
+
+        Parameters
+        ----------
+        path
+            `model_dir`, or one of the directories in it.
+        version
+            The iteration; by default the newest.
+        prefix
+            The prefix of the optimizer's file, if there are several.
+        """
+        found = checkpoints.find_checkpoint(path, version, prefix)
+        load_state(self._job, {**read_file(found.optimizer), **read_file(found.model)})
+
+    @staticmethod
+    def latest_checkpoint(checkpoint_dir: Path_) -> str:
+        """Name the newest checkpoint file in a directory."""
+        return checkpoints.latest_checkpoint(checkpoint_dir)

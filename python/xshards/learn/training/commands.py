@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the driver asks of replicas, and what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xshards.learn.training.clip import Clip
+
+if TYPE_CHECKING:
+    from xshards.learn.pytorch.loaders import LoaderSource
+    from xshards.learn.training.shard_source import ShardSource
+    from xshards.runtime.request import Surroundings
+
+__all__ = [
+    "AddSource",
+    "DropSource",
+    "Local",
+    "Notify",
+    "Parts",
+    "SendState",
+    "SetCallbacks",
+    "SetUp",
+    "Train",
+    "Trained",
+    "Validate",
+]
+
+
+@dataclass
+class Parts:
+    """What a replica trains with; packed without the trained parameters."""
+
+    models: list[Any]
+    #: (parameter groups, defaults) of each optimizer; all of it where replicas run it.
+    optimizers: list[Any]
+    criterion: Any
+    scheduler_creator: Any
+    scheduler_step_freq: str | None
+    operator_class: Any
+    initialization_hook: Any
+    config: dict[str, Any]
+    use_tqdm: bool
+    operator_state: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Local:
+    """Run the optimizers in the replicas themselves."""
+
+    #: Where replicas find each other to average gradients; None if there is one.
+    port: int | None
+    #: Updates that each optimizer has made.
+    steps: list[int]
+    #: What the replica reported last, for each optimizer.
+    states: list[bytes]
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """Become a replica.
+
+    Descriptors travel beside it: for each optimizer, of the server's region and of the
+    board.
+    """
+
+    rank: int
+    num_replicas: int
+    seed: int
+    #: Counts set-ups; see `Position`.
+    generation: int
+    surroundings: Surroundings
+    #: Of each optimizer's trained parameters.
+    shapes: list[list[tuple[int, ...]]]
+    parts: bytes
+    #: None where the parameter server updates weights.
+    local: Local | None = None
+
+
+@dataclass(frozen=True)
+class AddSource:
+    """Have data ready; the descriptors of its segments travel beside."""
+
+    number: int
+    source: ShardSource | LoaderSource
+
+
+@dataclass(frozen=True)
+class DropSource:
+    """Let go of data."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class SetCallbacks:
+    """Have these callbacks called from now on; nothing packed means none."""
+
+    callbacks: bytes
+    num_epochs: int
+    #: Whether the run has begun, for a replica that takes another's place.
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Notify:
+    """Call a stage of the callbacks; answered with whether one wants to stop."""
+
+    stage: str
+    #: What is known of the epoch, merged over replicas.
+    stats: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train one epoch; answered with `Trained`."""
+
+    source: int
+    epoch: int
+    batch_size: int
+    shuffle: bool
+    #: Stop after so many batches of the epoch.
+    max_batches: int | None = None
+    #: Skip so many, which an earlier job has trained on.
+    first_batch: int = 0
+    info: dict[str, Any] = field(default_factory=dict)
+    #: How schedulers and the options of groups stand as the epoch begins.
+    schedulers: list[dict[str, Any]] | None = None
+    options: list[list[dict[str, Any]]] | None = None
+    #: Buffers that every replica should begin with; None keeps each one's own.
+    buffers: list[Any] | None = None
+    #: For replicas that run optimizers themselves: how to clip, and whether to report
+    #: each batch and wait for an answer.
+    clip: Clip = field(default_factory=Clip)
+    watched: bool = False
+    #: The loss of the epoch before, for schedulers that wait for one.
+    observed: float | None = None
+
+
+@dataclass(frozen=True)
+class SendState:
+    """Answer with the updates made, the parameters and the optimizers' states."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """An epoch of one replica."""
+
+    meters: tuple[Any, ...]
+    #: What an operator's own `train_epoch` returned.
+    result: dict[str, Any] | None
+    seconds: float
+    schedulers: list[dict[str, Any]]
+    options: list[list[dict[str, Any]]]
+    buffers: list[Any]
+    operator_state: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Validate:
+    """Measure the model; answered with the result and the states of metrics."""
+
+    source: int
+    batch_size: int
+    #: Packed: name → metric.
+    metrics: bytes
+    max_batches: int | None = None
+    info: dict[str, Any] = field(default_factory=dict)

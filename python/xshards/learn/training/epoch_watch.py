@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens beside training: checkpoints and event files."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from xshards.errors import XShardsValueError
+from xshards.learn.training.checkpoint_files import Checkpoint, new_run
+from xshards.learn.training.checkpoint_methods import write_checkpoint
+from xshards.learn.training.event_files import SummaryWriter
+from xshards.learn.training.meters import Meters
+from xshards.learn.trigger import TrainingState, convert_trigger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from xshards.learn.training.job import Job
+
+__all__ = ["Watch"]
+
+_SHOW_SECONDS = 0.1
+
+
+class Watch:
+    """Looks at a job after each update and each epoch, if there is reason to."""
+
+    def __init__(
+        self,
+        job: Job,
+        *,
+        trigger: Any,
+        model_dir: str | None,
+        log_dir: Path | None,
+        show: bool,
+    ) -> None:
+        if trigger is not None and model_dir is None:
+            msg = "checkpoint_trigger needs a place: give model_dir to from_torch"
+            raise XShardsValueError(msg)
+        self._job = job
+        self._trigger = None if trigger is None else convert_trigger(trigger)
+        self._model_dir = model_dir
+        self._run: Path | None = None
+        self._written = -1
+        self._score: float | None = None
+        self._train = SummaryWriter(log_dir / "train") if log_dir else None
+        self._validation = SummaryWriter(log_dir / "validation") if log_dir else None
+        self._last_time = time.perf_counter()
+        self._show = show
+        self._bar: Any = None
+        self._shown_at = 0.0
+
+    @property
+    def after_update(self) -> Callable[[], None] | None:
+        """What to call after each update; None if nothing needs it."""
+        if self._trigger is None and self._train is None and not self._show:
+            return None
+        return self._after_update
+
+    def before_epoch(self) -> None:
+        """Begin a line for an epoch."""
+        if self._show:
+            name = f"epoch {self._job.epoch + 1}"
+            self._bar = tqdm(desc=name, unit=" samples", unit_scale=True)
+
+    def after_epoch(self, stats: dict[str, Any]) -> None:
+        """Take note of an epoch's results."""
+        if self._bar is not None:
+            self._advance(stats["num_samples"], stats)
+            self._bar.close()
+            self._bar = None
+        step = self._job.num_steps
+        scores = {
+            name: value
+            for name, value in stats.items()
+            if name.startswith("val_") and isinstance(value, (int, float))
+        }
+        metrics = [value for name, value in scores.items() if name != "val_loss"]
+        if metrics:
+            self._score = metrics[0]
+        if self._validation is not None:
+            for name, value in scores.items():
+                tag = "Loss" if name == "val_loss" else name.removeprefix("val_")
+                self._validation.add_scalar(tag, value, step)
+        self._look(stats.get("last_train_loss"), epoch_finished=True)
+
+    def close(self) -> None:
+        """Write out what is left."""
+        if self._bar is not None:
+            self._bar.close()
+        for writer in (self._train, self._validation):
+            if writer is not None:
+                writer.close()
+
+    def _after_update(self) -> None:
+        now = time.perf_counter()
+        if self._bar is not None and now - self._shown_at > _SHOW_SECONDS:
+            self._shown_at = now
+            meters = self._meters()
+            self._advance(meters.num_samples, meters.summary())
+        if self._trigger is None and self._train is None:
+            return
+        meters = self._meters()
+        loss, rows = meters.last.get("train_loss"), meters.last_samples
+        if self._train is not None:
+            step = self._job.num_steps
+            if loss is not None:
+                self._train.add_scalar("Loss", loss, step)
+            rate = self._job.optimizers[0].param_groups[0].get("lr")
+            if rate is not None:
+                self._train.add_scalar("LearningRate", float(rate), step)
+            self._train.add_scalar("Throughput", rows / (now - self._last_time), step)
+            self._last_time = now
+        self._look(loss, epoch_finished=False)
+
+    def _meters(self) -> Meters:
+        positions = [one for one in self._job.positions()[0] if one is not None]
+        return Meters.merged([one.meters for one in positions])
+
+    def _advance(self, num_samples: int, stats: dict[str, Any]) -> None:
+        shown = {
+            name: f"{value:.4g}"
+            for name, value in stats.items()
+            if isinstance(value, float) and not name.startswith("last_")
+        }
+        self._bar.set_postfix(shown, refresh=False)
+        self._bar.update(num_samples - self._bar.n)
+
+    def _look(self, loss: float | None, *, epoch_finished: bool) -> None:
+        if self._trigger is None or self._model_dir is None:
+            return
+        step = self._job.num_steps
+        epochs = self._job.epoch if epoch_finished else self._job.epoch - 1
+        state = TrainingState(epochs, step, loss, self._score, epoch_finished)
+        if self._trigger.fires(state) and (epoch_finished or self._written != step):
+            if self._run is None:
+                self._run = new_run(self._model_dir)
+            write_checkpoint(self._job, Checkpoint(self._run, step))
+            self._written = step

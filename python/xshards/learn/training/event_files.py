@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalars over time in event files, which TensorBoard opens.
+
+An event file is a list of records. A record is the length of its data, a checksum of
+the length, the data and its checksum; the data is a protocol-buffer message `Event`.
+Of it four fields are used: wall_time (1), step (2), file_version (3) and summary (5),
+whose values (1) have a tag (1) and a simple_value (2).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import socket
+import struct
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from xshards.errors import XShardsRuntimeError, XShardsValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+__all__ = ["Scalar", "SummaryWriter", "read_events", "read_scalar"]
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_FILE_PREFIX = "events.out.tfevents."
+# Events that wait in memory before they go to the file.
+_BUFFER_BYTES = 1 << 16
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value of a tag."""
+
+    tag: str
+    step: int
+    value: float
+    time: float
+
+
+class SummaryWriter:
+    """Writes scalars to a new event file in a directory.
+
+    Parameters
+    ----------
+    log_dir
+        Made if it is not there. Files of earlier runs stay, and are shown with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xshards.learn.training.event_files import SummaryWriter, read_scalar
+    >>> folder = tempfile.mkdtemp()
+    >>> with SummaryWriter(folder) as writer:
+    ...     for step, loss in enumerate([0.5, 0.25]):
+    ...         writer.add_scalar("Loss", loss, step)
+    >>> [(step, value) for step, value, _ in read_scalar(folder, "Loss")]
+    [(0, 0.5), (1, 0.25)]
+    """
+
+    def __init__(self, log_dir: str | os.PathLike[str]) -> None:
+        self.log_dir = Path(log_dir)
+        self.log_dir.mkdir(parents=True, exist_ok=True)
+        # TensorBoard reads the files of a directory in the order of their names.
+        now = time.time()
+        # Padded: the names sort in the order of the writers.
+        number = f"{os.getpid()}.{next(_numbers):06d}"
+        name = f"{int(now):010d}.{socket.gethostname()}.{number}"
+        self.path = self.log_dir / f"{_FILE_PREFIX}{name}"
+        self._file: BinaryIO | None = self.path.open("xb", buffering=_BUFFER_BYTES)
+        self._write(_double(1, now) + _bytes(3, b"brain.Event:2"))
+        self.flush()
+
+    def add_scalar(
+        self, tag: str, value: float, step: int, wall_time: float | None = None
+    ) -> None:
+        """Add one value of a tag; it is kept as a float32."""
+        number = struct.pack("<f", _as_float32(value))
+        content = _bytes(1, tag.encode()) + _key(2, _FIXED32) + number
+        seconds = time.time() if wall_time is None else wall_time
+        summary = _bytes(5, _bytes(1, content))
+        self._write(_double(1, seconds) + _key(2, _VARINT) + _varint(step) + summary)
+
+    def flush(self) -> None:
+        """Let readers see what was added so far."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write what is left; nothing can be added afterwards."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __del__(self) -> None:
+        # A run that failed may not have got to the end; what it wrote is of use.
+        if getattr(self, "_file", None) is not None:
+            self.close()
+
+    def _write(self, event: bytes) -> None:
+        if self._file is None:
+            msg = f"the event file {self.path} is closed; make another SummaryWriter"
+            raise XShardsRuntimeError(msg)
+        length = struct.pack("<Q", len(event))
+        self._file.write(length + _checksum(length) + event + _checksum(event))
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def read_scalar(log_dir: str | os.PathLike[str], tag: str) -> list[list[int | float]]:
+    """Give the values of a tag in all event files of a directory.
+
+    Returns
+    -------
+    list of [step, value, wall time]
+        As they were written; empty if there are none.
+    """
+    return [
+        [event.step, event.value, event.time]
+        for event in read_events(log_dir)
+        if event.tag == tag
+    ]
+
+
+def read_events(log_dir: str | os.PathLike[str]) -> Iterator[Scalar]:
+    """Go over the scalars in all event files of a directory, file by file."""
+    for path in sorted(Path(log_dir).glob(f"{_FILE_PREFIX}*")):
+        with path.open("rb") as file:
+            for event in _records(file, path):
+                yield from _scalars(event)
+
+
+def _records(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    while True:
+        begin = file.read(12)
+        if len(begin) < 12:
+            # The end, or a record that is still being written.
+            return
+        (size,) = struct.unpack("<Q", begin[:8])
+        if _checksum(begin[:8]) != begin[8:]:
+            msg = f"{path} is damaged: the length of a record has a wrong checksum"
+            raise XShardsValueError(msg)
+        rest = file.read(size + 4)
+        if len(rest) < size + 4:
+            return
+        if _checksum(rest[:size]) != rest[size:]:
+            msg = f"{path} is damaged: the data of a record has a wrong checksum"
+            raise XShardsValueError(msg)
+        yield rest[:size]
+
+
+def _scalars(event: bytes) -> Iterator[Scalar]:
+    seconds, step = 0.0, 0
+    summaries = []
+    for number, content in _fields(event):
+        if number == 1 and isinstance(content, bytes):
+            (seconds,) = struct.unpack("<d", content)
+        elif number == 2 and isinstance(content, int):
+            # An int64 of two's complement.
+            step = content - (1 << 64) if content >> 63 else content
+        elif number == 5 and isinstance(content, bytes):
+            summaries.append(content)
+    for summary in summaries:
+        for number, content in _fields(summary):
+            if number != 1 or not isinstance(content, bytes):
+                continue
+            fields = dict(_fields(content))
+            tag, value = fields.get(1), fields.get(2)
+            if isinstance(tag, bytes) and isinstance(value, bytes):
+                (scalar,) = struct.unpack("<f", value)
+                yield Scalar(tag.decode(), step, scalar, seconds)
+
+
+# Protocol buffers: a field is a key (its number and how it is written) and its content.
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    at = 0
+    while at < len(message):
+        key, at = _read_varint(message, at)
+        number, kind = key >> 3, key & 7
+        if kind == _VARINT:
+            value, at = _read_varint(message, at)
+            yield number, value
+            continue
+        if kind == _BYTES:
+            size, at = _read_varint(message, at)
+        elif kind in (_FIXED32, _FIXED64):
+            size = 4 if kind == _FIXED32 else 8
+        else:
+            msg = f"an event has a field of the unknown kind {kind}"
+            raise XShardsValueError(msg)
+        yield number, message[at : at + size]
+        at += size
+
+
+def _read_varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def _varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def _key(number: int, kind: int) -> bytes:
+    return _varint(number << 3 | kind)
+
+
+def _bytes(number: int, content: bytes) -> bytes:
+    return _key(number, _BYTES) + _varint(len(content)) + content
+
+
+def _double(number: int, value: float) -> bytes:
+    return _key(number, _FIXED64) + struct.pack("<d", value)
+
+
+def _as_float32(value: float) -> float:
+    """Let values beyond float32 become infinite, as numpy does; struct refuses them."""
+    value = float(value)
+    if not math.isnan(value) and abs(value) > 3.4028235677973366e38:
+        return float("inf") if value > 0 else float("-inf")
+    return value
+
+
+# CRC-32C, and the masking that the format asks for.
+
+
+def _crc_table() -> list[int]:
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_CRC_TABLE = _crc_table()
+
+
+def _checksum(data: bytes) -> bytes:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _CRC_TABLE[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return struct.pack("<I", masked)

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replica process does: train and validate one copy of the model."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import torch
+
+# Optimizers import it when they are made, which takes seconds: it should be there when
+# replicas are forked.
+import torch._dynamo
+
+from xshards.learn.pytorch.parameters import unpack
+from xshards.learn.pytorch.server_optimizer import JobStoppedError
+from xshards.learn.pytorch.training_operator import TrainingOperator
+from xshards.learn.training.callback_runner import CallbackRunner
+from xshards.learn.training.commands import (
+    AddSource,
+    DropSource,
+    Notify,
+    Parts,
+    SendState,
+    SetCallbacks,
+    SetUp,
+    Train,
+    Trained,
+    Validate,
+)
+from xshards.learn.training.exchange import LocalExchange, ServerExchange
+from xshards.learn.training.meters import Meters
+from xshards.learn.training.replica_turn import Turn
+from xshards.learn.training.shard_source import Feed, open_source
+from xshards.runtime.functions import pack_error
+from xshards.runtime.output import WorkerSide
+from xshards.runtime.shipping import set_up
+from xshards.runtime.worker import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from xshards.learn.pytorch.local_optimizer import LocalOptimizer
+    from xshards.learn.pytorch.server_optimizer import ServerOptimizer
+    from xshards.runtime.channel import Channel
+    from xshards.runtime.worker import Settings
+
+__all__ = ["main"]
+
+# Of glibc's malloc.h.
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+_MOST_KEPT = 1 << 30
+
+
+def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
+    """Do what the driver asks until its end is closed. Ends the process."""
+    status = 0
+    try:
+        side = WorkerSide(output)
+        faulthandler.enable()
+        os.register_at_fork(after_in_child=channel.close)
+        settle(settings)
+        _keep_freed_memory()
+        _serve(channel, settings, side)
+    except (EOFError, BrokenPipeError, ConnectionResetError, JobStoppedError):
+        pass
+    except BaseException:  # a forked child must never return
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+
+
+def _keep_freed_memory() -> None:
+    """Have malloc keep what a step frees for the next, which needs the same again.
+
+    It would give large tensors back to the system, and every step would wait for pages
+    that are new and zeroed.
+    """
+    with contextlib.suppress(OSError, AttributeError):  # where libc has it
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_M_MMAP_THRESHOLD, _MOST_KEPT)
+        set_option(_M_TRIM_THRESHOLD, _MOST_KEPT)
+
+
+def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
+    replica: _Replica | None = None
+    sources: dict[int, Any] = {}
+    while True:
+        command, descriptors = channel.receive()
+        try:
+            match command:
+                case SetUp():
+                    if replica is not None:
+                        replica.close()
+                    side.apply(command.surroundings.log_levels)
+                    replica = _Replica(command, descriptors, channel)
+                case AddSource():
+                    source = open_source(command.source, descriptors, settings)
+                    sources[command.number] = source
+                case DropSource():
+                    sources.pop(command.number, None)
+                case SetCallbacks():
+                    assert replica is not None
+                    replica.set_callbacks(command)
+                case _:
+                    assert replica is not None
+                    data = sources.get(getattr(command, "source", 0))
+                    answer = replica.answer(command, data)
+                    side.flush()
+                    replica.tell("done", answer)
+        except JobStoppedError:
+            raise
+        except BaseException as error:  # it belongs to the caller
+            side.flush()
+            message = ("error", *pack_error(error))
+            if replica is None:
+                channel.send(message)
+            else:
+                replica.tell(*message)
+
+
+class _Replica:
+    def __init__(
+        self, command: SetUp, descriptors: list[int], channel: Channel
+    ) -> None:
+        surroundings = command.surroundings
+        os.chdir(surroundings.directory)
+        sys.path[:] = surroundings.module_path
+        set_up(surroundings.setup)
+        self._turn = Turn(
+            rank=command.rank,
+            num_replicas=command.num_replicas,
+            seed=command.seed,
+            generation=command.generation,
+        )
+        self._channel = channel
+        self._exchange: ServerExchange | LocalExchange = (
+            ServerExchange(command, descriptors)
+            if command.local is None
+            else LocalExchange(command, command.local)
+        )
+        self._runner: CallbackRunner | None = None
+        self._parts: Parts = unpack(command.parts, self._exchange.parameters)
+        if self._parts.initialization_hook is not None:
+            self._parts.initialization_hook()
+        self._build()
+        self._inherit()
+
+    def close(self) -> None:
+        """Make room for another set-up."""
+        self._exchange.close()
+
+    def set_callbacks(self, command: SetCallbacks) -> None:
+        """Have callbacks called from now on."""
+        callbacks = unpack(command.callbacks, []) if command.callbacks else []
+        self._runner = (
+            CallbackRunner(
+                callbacks, self._operator, self._turn, command.num_epochs, self._save
+            )
+            if callbacks
+            else None
+        )
+        if self._runner is not None and command.begun:
+            self._runner.call("before_run")
+
+    def answer(
+        self, command: Train | Validate | Notify | SendState, source: Any
+    ) -> object:
+        if isinstance(command, Train):
+            return self._train(command, source)
+        if isinstance(command, SendState):
+            return self._state()
+        if isinstance(command, Notify):
+            assert self._runner is not None
+            self._runner.epoch_stats = dict(command.stats)
+            self._runner.epochs = int(command.stats.get("epoch", 0))
+            self._runner.call(command.stage)
+            return self._runner.should_stop
+        return self._validate(command, source)
+
+    def tell(self, *message: object) -> None:
+        """Send the driver a message."""
+        self._channel.send(message)
+        self._exchange.call_driver()
+
+    def _save(self, path: str, weights_only: bool) -> None:  # noqa: FBT001
+        """Have the driver write a file; it has what replicas do not have."""
+        self._ask("save", str(Path(path).absolute()), weights_only)
+
+    def _report(self) -> None:
+        """Tell the driver of a batch, and wait until it has done what it wants."""
+        steps = [optimizer.num_steps for optimizer in self._optimizers]
+        self._ask("batch", self._turn.position(), steps)
+
+    def _ask(self, *message: object) -> None:
+        self.tell(*message)
+        while isinstance(self._channel.receive()[0], SendState):
+            self._channel.send(("done", self._state()))
+
+    def _state(self) -> object:
+        assert isinstance(self._exchange, LocalExchange)
+        return self._exchange.state()
+
+    def _build(self) -> None:
+        parts, turn = self._parts, self._turn
+        self._optimizers: list[ServerOptimizer | LocalOptimizer] = [
+            *self._exchange.make_optimizers(parts, turn)
+        ]
+        given = [optimizer.as_torch for optimizer in self._optimizers]
+        schedulers: Any = []
+        if parts.scheduler_creator is not None:
+            with warnings.catch_warnings():
+                # Schedulers look for a step that has been taken: the server takes it.
+                warnings.simplefilter("ignore", UserWarning)
+                schedulers = parts.scheduler_creator(
+                    given[0] if len(given) == 1 else given, parts.config
+                )
+        if not isinstance(schedulers, (list, tuple)):
+            schedulers = [schedulers]
+        self._operator = parts.operator_class(
+            parts.config,
+            self._exchange.make_models(parts, turn),
+            given,
+            turn.rank,
+            parts.criterion,
+            list(schedulers),
+            use_tqdm=parts.use_tqdm,
+        )
+        self._operator._turn = turn
+        self._operator._scheduler_step_freq = parts.scheduler_step_freq
+        if parts.operator_state:
+            self._operator.load_state_dict(parts.operator_state)
+        turn.optimizers = self._optimizers
+        turn.schedulers = list(schedulers)
+        turn.buffers = [buffer for model in parts.models for buffer in model.buffers()]
+
+    def _inherit(self) -> None:
+        """Find where the replica was that this one replaces, if it does."""
+        for optimizer in self._optimizers:
+            optimizer.catch_up()
+        self._inherited = [
+            position
+            for position in self._exchange.positions()
+            if position is not None and position.generation == self._turn.generation
+        ]
+        self._fresh = True
+        if self._inherited:
+            # Of several optimizers, the one that is behind.
+            last = min(self._inherited, key=lambda one: (one.epoch, one.batch))
+            self._set_buffers(last.buffers)
+
+    def _set_buffers(self, values: Sequence[Any]) -> None:
+        with torch.no_grad():
+            for buffer, value in zip(self._turn.buffers, values, strict=True):
+                buffer.copy_(torch.from_numpy(np.asarray(value)))
+
+    def _begin(self, command: Train) -> int:
+        """Take over the state in which the epoch begins; gives its first batch."""
+        turn = self._turn
+        turn.epoch, turn.meters, turn.pending = command.epoch, Meters(), None
+        for optimizer in self._optimizers:
+            optimizer.rows, optimizer.pushed_through = 0, -1
+            optimizer.check_frozen()
+            optimizer.clip = command.clip
+        same = [one for one in self._inherited if one.epoch == command.epoch]
+        fresh, self._fresh, self._inherited = self._fresh, False, []
+        if same and len(same) == len(self._optimizers):
+            last = min(same, key=lambda one: one.batch)
+            for optimizer, position in zip(self._optimizers, same, strict=True):
+                optimizer.pushed_through = position.batch
+            turn.meters = Meters.from_state(last.meters)
+            self._set_schedules(last.schedulers, last.options)
+            self._operator._step_schedulers("batch")
+            return last.batch
+        if fresh:
+            self._set_schedules(command.schedulers or [], command.options or [])
+        if command.buffers is not None:
+            self._set_buffers(command.buffers)
+        self._operator._observe(command.observed)
+        return command.first_batch
+
+    def _set_schedules(self, schedulers: Sequence[Any], options: Sequence[Any]) -> None:
+        if schedulers:
+            for scheduler, state in zip(self._turn.schedulers, schedulers, strict=True):
+                scheduler.load_state_dict(state)
+        if options:
+            for optimizer, groups in zip(self._optimizers, options, strict=True):
+                optimizer.set_options(groups)
+
+    def _train(self, command: Train, source: Any) -> Trained:
+        begin = time.perf_counter()
+        turn, operator = self._turn, self._operator
+        first = self._begin(command)
+        turn.training = True
+        turn.report = self._report if command.watched else None
+        operator.global_step = self._optimizers[0].num_steps
+        batches, info = self._batches(command, source, first), dict(command.info)
+        result = None
+        try:
+            if self._runner is not None:
+                self._runner.train_epoch(batches, info)
+            else:
+                result = operator.train_epoch(batches, info)
+        finally:
+            turn.training = False
+        operator._step_schedulers("epoch")
+        self._warn_of_changes()
+        own = type(operator).train_epoch is not TrainingOperator.train_epoch
+        return Trained(
+            turn.meters.state(),
+            result if own and isinstance(result, dict) else None,
+            time.perf_counter() - begin,
+            [scheduler.state_dict() for scheduler in turn.schedulers],
+            [optimizer.options() for optimizer in self._optimizers],
+            [buffer.numpy().copy() for buffer in turn.buffers],
+            operator.state_dict(),
+        )
+
+    def _batches(self, command: Train, source: Any, first: int) -> Iterator[Any]:
+        turn = self._turn
+        feed = Feed(
+            command.epoch,
+            command.batch_size,
+            command.shuffle,
+            turn.seed,
+            turn.rank,
+            turn.num_replicas,
+            first,
+            self._exchange.stand_in,
+        )
+        number = first
+        last = command.max_batches
+        if last is not None and number >= last:
+            return
+        for rows, step_rows, batch in source.shares(feed):
+            number += 1
+            turn.begin_batch(number, rows, step_rows)
+            if rows:
+                yield batch
+            else:
+                self._exchange.step_without_rows(batch)
+            turn.settle()
+            if not rows:
+                self._operator._step_schedulers("batch")
+            if last is not None and number >= last:
+                return
+
+    def _validate(self, command: Validate, source: Any) -> tuple[Any, list[Any]]:
+        self._exchange.refresh()
+        metrics = unpack(command.metrics, [])
+        turn = self._turn
+        feed = Feed(
+            0, command.batch_size, False, turn.seed, turn.rank, turn.num_replicas
+        )
+        shares = source.shares(feed)
+
+        def batches() -> Iterator[Any]:
+            for number, (_, _, batch) in enumerate(shares):
+                if command.max_batches is not None and number >= command.max_batches:
+                    return
+                if batch is not None:
+                    yield batch
+
+        doer = self._operator if self._runner is None else self._runner
+        result = doer.validate(batches(), dict(command.info), metrics)
+        return result, [metric.state() for metric in metrics.values()]
+
+    def _warn_of_changes(self) -> None:
+        changed = self._exchange.changed()
+        if changed and self._turn.rank == 0:
+            msg = (
+                f"{changed} parameters were changed in place outside of the "
+                "optimizer; replicas take their weights from the parameter server, so "
+                "each step undoes such changes"
+            )
+            warnings.warn(msg, stacklevel=1)

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of DataFrame shards beyond the relational ones: clean, sample, summarise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from xshards._util.arguments import as_names, as_seed, require
+from xshards._util.deferred import pd
+from xshards.compute.fill import fill_of, takes
+from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.expressions import Expression, col, lit
+from xshards.interop.astype import (
+    as_dtypes,
+    category_of,
+    dtype_named,
+    engine_converts,
+)
+from xshards.shards.exports import Exports
+from xshards.shards.tasks import partition_tasks as _shard_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+__all__ = ["FrameMethods"]
+
+
+class FrameMethods(Exports):
+    """Clean, sample, summarise and assemble DataFrames."""
+
+    def get_schema(self) -> dict[str, Any] | None:
+        """Give the columns' names and pandas dtypes; None for other shards.
+
+        Returns
+        -------
+        dict or None
+            ``{"columns": [...], "dtypes": Series}``.
+
+        Examples
+        --------
+        >>> schema = xs.from_pandas(pd.DataFrame({"a": [1], "b": ["x"]})).get_schema()
+        >>> schema["columns"], str(schema["dtypes"]["a"])
+        (['a', 'b'], 'int64')
+        """
+        if not self._holds_frames():
+            return None
+        return {"columns": self.columns, "dtypes": self.dtypes}
+
+    def deduplicates(self) -> Self:
+        """Keep the first of equal rows; the same as `drop_duplicates`."""
+        return self.drop_duplicates()
+
+    def sample(
+        self,
+        frac: float | None = None,
+        replace: bool = False,  # noqa: FBT001 - as pandas
+        weights: str | None = None,
+        random_state: int | None = None,
+        *,
+        n: int | None = None,
+    ) -> Self:
+        """Draw rows at random from all partitions; they stay in order.
+
+        Parameters
+        ----------
+        frac : float, optional
+            The share of rows to draw.
+        replace : bool, default False
+            Whether a row may be drawn more than once; needed for a `frac` over 1.
+        weights : str, optional
+            The column that holds the rows' weights; missing ones are 0.
+        random_state : int, optional
+            The seed. The same one draws the same rows of the same data, whatever its
+            partitions and the number of cores.
+        n : int, optional
+            The number of rows to draw, in place of `frac`; one if neither is given.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=3)
+        >>> len(shards.sample(0.1, random_state=0)), len(shards.sample(n=7))
+        (10, 7)
+        """
+        if frac is not None and n is not None:
+            msg = "give either frac or n, not both"
+            raise XShardsValueError(msg)
+        if frac is not None and (not frac >= 0 or (frac > 1 and not replace)):
+            msg = (
+                "frac must be between 0 and 1, or more with replace=True, "
+                f"got {frac} with replace={replace}"
+            )
+            raise XShardsValueError(msg)
+        if frac is None and n is None:
+            n = 1
+        if n is not None and n < 0:
+            msg = f"n must not be negative, got {n}"
+            raise XShardsValueError(msg)
+        column = ""
+        if weights is not None:
+            require(weights, str, "weights names a column")
+            (column,) = self._keys_named("weights", weights)
+        core = self._core.sample(
+            -1 if n is None else n, frac or 0.0, replace, column, as_seed(random_state)
+        )
+        return self._derive(core)
+
+    def dropna(
+        self,
+        *,
+        axis: Literal[0, "index", "rows", 1, "columns"] = 0,
+        how: Literal["any", "all"] | None = None,
+        subset: str | Iterable[str] | None = None,
+        thresh: int | None = None,
+        ignore_index: bool = False,
+    ) -> Self:
+        """Drop rows, or columns, with missing values.
+
+        Parameters
+        ----------
+        axis : {0 or "index", 1 or "columns"}
+            What to drop. The plan runs to find columns that have missing values.
+        how : {"any", "all"}
+            Whether one missing value is enough (the default), or all must be.
+        subset : str or list of str, optional
+            The columns to look at; all by default.
+        thresh : int, optional
+            In place of `how`: drop rows with fewer values that are there.
+        ignore_index : bool, default False
+            Leave the index out.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.0, None], "b": [3, 4]}))
+        >>> len(shards.dropna()), len(shards.dropna(how="all"))
+        (1, 2)
+        >>> len(shards.dropna(thresh=2))
+        1
+        """
+        if how not in (None, "any", "all"):
+            msg = f"how must be 'any' or 'all', got {how!r}"
+            raise XShardsValueError(msg)
+        if how is not None and thresh is not None:
+            msg = "give either how or thresh, not both"
+            raise XShardsValueError(msg)
+        if ignore_index:
+            bare = self._without_index()
+            return bare.dropna(axis=axis, how=how, subset=subset, thresh=thresh)
+        if axis in (1, "columns"):
+            return self._without_columns(how, subset, thresh)
+        if axis not in (0, "index", "rows"):
+            msg = f"axis must be 0 or 'index', or 1 or 'columns', got {axis!r}"
+            raise XShardsValueError(msg)
+        visible = self.schema.names
+        names = visible if subset is None else as_names("subset", subset)
+        self._check_columns(names, visible)
+        there = [col(name).notna() for name in names]
+        if thresh is not None:
+            return self._with_values(there, thresh)
+        if not there:
+            return self
+        keep = there[0]
+        for one in there[1:]:
+            keep = keep | one if how == "all" else keep & one
+        return self.filter(keep)
+
+    def _without_columns(
+        self, how: str | None, subset: Any, thresh: int | None
+    ) -> Self:
+        """Drop the columns that have too few values."""
+        if subset is not None:
+            msg = "subset would name rows to look at, which shards do not know"
+            raise XShardsValueError(msg)
+        rows, counts = self._count_values_there(self.schema.names)
+        least = min(1, rows) if how == "all" else rows if thresh is None else thresh
+        few = [name for name, count in counts.items() if count < least]
+        return self._derive(self._core.drop(few), same_rows=True)
+
+    def _with_values(self, there: list[Expression], least: int) -> Self:
+        """Keep the rows for which enough of some conditions are true."""
+        count = lit(0)
+        for one in there:
+            count = count + lit(1).where(one, 0)
+        return self.filter(count >= least)
+
+    def drop_missing_value(
+        self,
+        axis: Literal["rows", "columns"] = "rows",
+        columns: str | Iterable[str] | None = None,
+    ) -> Self:
+        """Drop rows, or columns, that have missing values.
+
+        Parameters
+        ----------
+        axis : {"rows", "columns"}
+            What to drop. Columns are what Orca dropped; runs the plan to find them.
+        columns : str or list of str, optional
+            The columns to look at; all by default.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.0, None], "b": [3, 4]}))
+        >>> len(shards.drop_missing_value())
+        1
+        >>> shards.drop_missing_value(axis="columns").columns
+        ['b']
+        """
+        if axis not in ("rows", "columns"):
+            msg = f"axis must be 'rows' or 'columns', got {axis!r}"
+            raise XShardsValueError(msg)
+        if axis == "rows":
+            return self.dropna(subset=columns)
+        visible = self.schema.names
+        names = visible if columns is None else as_names("columns", columns)
+        self._check_columns(names, visible)
+        missing = self._count_missing(names)
+        return self.drop([name for name in names if missing[name] > 0])
+
+    def fillna(self, value: object) -> Self:
+        """Replace missing values.
+
+        Parameters
+        ----------
+        value : constant, or dict or Series
+            What to put in their place; or that by column. A constant fills the columns
+            of its kind, numbers or texts, and leaves the others as they are. A whole
+            number keeps columns of whole numbers whole. Categories are filled with a
+            category they have.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1.0, None], "s": ["x", None]})
+        >>> xs.from_pandas(df).fillna({"a": 0, "s": "?"}).to_pandas()
+             a  s
+        0  1.0  x
+        1  0.0  ?
+        """
+        schema = self._full_schema()
+        if isinstance(value, pd.Series):
+            value = value.to_dict()
+        if isinstance(value, Mapping):
+            wanted = {
+                name: one
+                for label, one in value.items()
+                for name in self._columns_named("fillna", [label])
+            }
+            self._check_columns(wanted, self.schema.names)
+            fills = {n: fill_of(schema.field(n), one) for n, one in wanted.items()}
+        else:
+            if value is None or not pd.api.types.is_scalar(value):
+                kind = type(value).__name__
+                msg = (
+                    f"fillna takes a constant, or a dict of them by column, got {kind}"
+                )
+                raise XShardsTypeError(msg)
+            fills = {
+                name: fill_of(schema.field(name), value)
+                for name in self.schema.names
+                if takes(schema.field(name), value)
+            }
+        result = self
+        for name, fill in fills.items():
+            result = result.with_column(name, fill)
+        return result
+
+    def astype(self, dtype: object) -> Self:
+        """Convert columns to other types, as in pandas.
+
+        Numbers and text are converted by the engine, all else by pandas in worker
+        processes. The integers of numpy (``"int64"``, ``int``) have no missing values:
+        where there are some, the run fails with a ValueError, as in pandas. ``"Int64"``
+        and types of Arrow keep them.
+
+        Parameters
+        ----------
+        dtype : type or dict
+            The type for all columns, or types by column: of pandas, numpy or Arrow. For
+            "category" all values are looked at first, to find the categories.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
+        >>> list(map(str, shards.astype({"a": "float32"}).dtypes))
+        ['float32', 'int64']
+        >>> shards.astype({"b": "category"}).to_pandas()["b"].cat.categories
+        Index([3, 4], dtype='int64')
+        """
+        schema, noted = self.schema, self._full_schema()
+        labels = list(dtype) if isinstance(dtype, Mapping) else schema.names
+        result = self
+        by_pandas = {}
+        for label in labels:
+            wanted = dtype_named(dtype[label] if isinstance(dtype, Mapping) else dtype)
+            for name in self._columns_named("astype", [label]):
+                self._check_columns([name], schema.names)
+                if isinstance(wanted, pd.CategoricalDtype):
+                    found = category_of(wanted, self.select([name]).unique)
+                    by_pandas[schema.names.index(name)] = found
+                elif engine_converts(noted.field(name), wanted):
+                    result = result.with_column(name, col(name).astype(wanted))
+                else:
+                    by_pandas[schema.names.index(name)] = wanted
+        return result.transform_shard(as_dtypes, by_pandas) if by_pandas else result
+
+    def max_values(self, column: str) -> Any:
+        """Give the largest value of a column.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [3, 7, 5]})).max_values("a")
+        np.int64(7)
+        """
+        require(column, str, "max_values takes a column's name")
+        self._check_columns([column], self.schema.names)
+        return self._aggregate({column: ["max"]})[f"max({column})"]
+
+    def get_null_sum(self) -> pd.DataFrame:
+        """Count the missing values of every column.
+
+        Returns
+        -------
+        DataFrame
+            With a row a column of these shards: its name, ``col``, and ``total``.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
+        >>> xs.from_pandas(df).get_null_sum()
+          col  total
+        0   a      1
+        1   b      0
+        """
+        names = self.schema.names
+        missing = self._count_missing(names)
+        totals = np.array([missing[name] for name in names], dtype=np.int64)
+        return pd.DataFrame({"col": pd.Series(names, dtype="str"), "total": totals})
+
+    def _count_missing(self, names: list[str]) -> dict[str, int]:
+        rows, counts = self._count_values_there(names)
+        return {name: rows - count for name, count in counts.items()}
+
+    def _count_values_there(self, names: list[str]) -> tuple[int, dict[str, int]]:
+        """Count the rows, and the values of columns that are not missing."""
+        wanted = [
+            ("count", None, "rows"),
+            *(("count", name, str(at)) for at, name in enumerate(names)),
+        ]
+        grouped = self._derive(self._core.group_by([], wanted))._with_info(None)
+        rows, *counts = (int(number) for number in grouped.to_pandas().iloc[0])
+        return rows, dict(zip(names, counts, strict=True))
+
+    def _aggregate(self, functions: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Aggregate all rows to one, in one pass."""
+        frame = self.group_by([], functions).to_pandas()
+        return {name: frame[name].iloc[0] for name in frame}
+
+    def concat_to_pdf(self, axis: Literal[0, 1] = 0) -> Any:
+        """Put all DataFrames together to one: below each other, or side by side.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> len(shards.concat_to_pdf())
+        2
+        """
+        self._require_frames("concat_to_pdf")
+        if axis not in (0, 1):
+            msg = f"axis must be 0 or 1, got {axis!r}"
+            raise XShardsValueError(msg)
+        if axis == 0:
+            return self.to_pandas()
+        return pd.concat(self.collect(), axis=1)
+
+    def sample_to_pdf(
+        self,
+        frac: float,
+        replace: bool = False,  # noqa: FBT001 - as pandas
+        weights: str | None = None,
+        random_state: int | None = None,
+        axis: Literal[0, 1] = 0,
+    ) -> Any:
+        """Draw rows at random (see `sample`) and put them together to one DataFrame.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}), num_partitions=2)
+        >>> len(shards.sample_to_pdf(0.2))
+        2
+        """
+        return self.sample(frac, replace, weights, random_state).concat_to_pdf(axis)
+
+    def assembleFeatureLabelCols(
+        self,
+        featureCols: list[str],
+        labelCols: list[str],
+    ) -> Self:
+        """Make dicts of a feature array ``"x"`` and a label array ``"y"`` of columns.
+
+        Parameters
+        ----------
+        featureCols, labelCols : list of str
+            The columns of either array, side by side.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1, 2], "b": [3, 4], "t": [0, 1]})
+        >>> shards = xs.from_pandas(df, num_partitions=1)
+        >>> shards.assembleFeatureLabelCols(["a", "b"], ["t"]).first()
+        {'x': array([[1, 3],
+               [2, 4]]), 'y': array([[0],
+               [1]])}
+        """
+        for what, names in (("featureCols", featureCols), ("labelCols", labelCols)):
+            require(names, list, f"{what} must be a list of column names")
+            if not names:
+                msg = f"{what} must name at least one column"
+                raise XShardsValueError(msg)
+        wanted = [*as_names("columns", featureCols), *as_names("columns", labelCols)]
+        self._check_columns(wanted, self.schema.names)
+        return self.transform_shard(_assemble, featureCols, labelCols)
+
+    def stack_feature_labels(self) -> Self:
+        """Stack shards that are (feature, label) pairs to one dict a partition.
+
+        Returns
+        -------
+        XShards
+            Of ``{"x": float32 array, "y": float32 array}``; partitions without a pair
+            hold nothing.
+
+        Examples
+        --------
+        >>> x, y = xs.partition(np.ones((2, 3)), 2), xs.partition(np.arange(2), 2)
+        >>> x.zip(y).stack_feature_labels().first()["x"].shape
+        (1, 1, 3)
+        """
+        return self._transform_payloads(_shard_tasks.stack_pairs, self._shard_info())
+
+
+def _assemble(
+    frame: pd.DataFrame, features: list[str], labels: list[str]
+) -> dict[str, np.ndarray[Any, Any]]:
+    def side_by_side(names: list[str]) -> np.ndarray[Any, Any]:
+        return np.stack([frame[name].to_numpy() for name in names], axis=1)
+
+    return {"x": side_by_side(features), "y": side_by_side(labels)}

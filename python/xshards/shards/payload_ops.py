@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of XShards on shards of every kind: frames, arrays and objects."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from xshards import _core
+from xshards._util.arguments import as_count
+from xshards.errors import XShardsIndexError, XShardsTypeError, XShardsValueError
+from xshards.expressions import Expression
+from xshards.runtime.convert import to_value
+from xshards.shards.actions import Actions
+from xshards.shards.row_ops import RowOps
+from xshards.shards.tasks import partition_tasks as _shard_tasks
+from xshards.shards.tasks import rebatch as _rebatch
+from xshards.shards.transform import PythonOps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+__all__ = ["ShardOps"]
+
+
+class ShardOps(RowOps, PythonOps, Actions):
+    """Take, measure, pair, split and spread shards, whatever they hold."""
+
+    def __getitem__(self, key: Any) -> Self:
+        """Select columns or rows of DataFrames; of other shards, ``[key]`` of each.
+
+        Runs the plan where only that tells what the shards hold.
+
+        Parameters
+        ----------
+        key : str, list of str, Expression, or any key
+            Of DataFrames: a column, which then behaves as a Series; columns; or a
+            condition on rows. Of other shards, what their ``[]`` takes.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
+        >>> shards["a"].unique()
+        array([1, 2])
+        >>> shards[["b"]][xs.col("b") > 3].to_pandas()
+           b
+        0  4
+        1  5
+        >>> xs.partition({"x": np.arange(4), "y": np.ones(4)}, 2)["x"].collect()
+        [array([0, 1]), array([2, 3])]
+        """
+        if isinstance(key, Expression) or self._holds_frames():
+            return super().__getitem__(key)
+        return self._item(key)
+
+    def _item(self, key: Any) -> Self:
+        return self._transform_payloads(_shard_tasks.take_item, self._shard_info(), key)
+
+    def take(self, n: int) -> list[Any]:
+        """Give the first `n` shards, or all if there are fewer.
+
+        Runs no more of the plan than these need, as far as their partitions can be made
+        one by one.
+
+        Examples
+        --------
+        >>> xs.partition(np.arange(6), 3).take(2)
+        [array([0, 1]), array([2, 3])]
+        """
+        if n < 0:
+            msg = f"take needs a number of shards that is not negative, got {n}"
+            raise XShardsValueError(msg)
+        payloads = (
+            payload
+            for partition in self._run(lambda bar: self._core.collect_first(n, bar))
+            for payload in partition
+        )
+        return [
+            to_value(payload, "pandas", self._shard_info(), use_threads=True)
+            for payload in islice(payloads, n)
+        ]
+
+    def first(self) -> Any:
+        """Give the first shard.
+
+        Raises
+        ------
+        IndexError
+            If there is none.
+
+        Examples
+        --------
+        >>> xs.partition(np.arange(6), 3).first()
+        array([0, 1])
+        """
+        found = self.take(1)
+        if not found:
+            msg = "there is no first shard: no partition holds one"
+            raise XShardsIndexError(msg)
+        return found[0]
+
+    def count(self) -> int:
+        """Count the rows; of other shards than DataFrames, add up their lengths."""
+        if self._core.gives_tables():
+            return super().count()
+        kinds, rows = self._run(self._core.contents)
+        if kinds == ["Table"]:
+            return rows
+        lengths = self._transform_payloads(_shard_tasks.measure, self._shard_info())
+        return sum(lengths.collect())
+
+    def compute(self) -> Self:
+        """Run the plan now; what functions returned is kept.
+
+        Returns
+        -------
+        XShards
+            These shards.
+
+        Examples
+        --------
+        >>> doubled = xs.partition(np.arange(4), 2).transform_shard(lambda a: a * 2)
+        >>> doubled.compute().collect()
+        [array([0, 2]), array([4, 6])]
+        """
+        self._run(self._core.materialize)
+        return self
+
+    def to_lazy(self) -> Self:
+        """Give these shards: all are lazy."""
+        return self
+
+    def foreach(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        """Call a function on every shard, for what it does and not for what it returns.
+
+        It runs as with `transform_shard`, at once.
+
+        Examples
+        --------
+        >>> def check(df, least):
+        ...     assert df["a"].min() >= least
+        >>> xs.from_pandas(pd.DataFrame({"a": [3, 5]})).foreach(check, least=3)
+        """
+        self.transform_shard(function, *args, **kwargs).compute()
+
+    def zip(self, other: Any) -> Self:
+        """Pair the shards with those of another, as tuples.
+
+        Parameters
+        ----------
+        other : XShards
+            Shards with as many partitions, and as many shards in each.
+
+        Examples
+        --------
+        >>> x, y = xs.partition(np.arange(4), 2), xs.partition(np.ones(4), 2)
+        >>> x.zip(y).first()
+        (array([0, 1]), array([1., 1.]))
+        """
+        if not isinstance(other, ShardOps):
+            msg = f"other should be a SparkXShards or XShards, got {type(other)}"
+            raise XShardsTypeError(msg)
+        mine, others = self.num_partitions(), other.num_partitions()
+        if mine != others:
+            msg = (
+                "The two XShards should have the same number of partitions, got "
+                f"{mine} and {others}"
+            )
+            raise XShardsValueError(msg)
+        return self._transform_payloads(
+            _shard_tasks.pair, self._shard_info(), other._shard_info(), beside=other
+        )
+
+    def split(self) -> list[Self]:
+        """Take shards that are lists or tuples apart, to one XShards a position.
+
+        Runs the plan, to learn how many positions there are.
+
+        Returns
+        -------
+        list of XShards
+            One for every position; these shards themselves if they are no lists.
+
+        Raises
+        ------
+        ValueError
+            If the shards are not all of one length.
+
+        Examples
+        --------
+        >>> x, y = xs.partition((np.arange(4), np.ones(4)), 2).split()
+        >>> x.collect()
+        [array([0, 1]), array([2, 3])]
+        """
+        if self._holds_frames():
+            return [self]
+        counts = self._transform_payloads(_shard_tasks.count_parts, self._shard_info())
+        lengths = set(counts.collect())
+        if len(lengths) > 1:
+            msg = (
+                "Cannot split this XShards because its partitions have different "
+                f"split length: {sorted(length for length in lengths if length >= 0)}"
+                + (", and others are no lists" if -1 in lengths else "")
+            )
+            raise XShardsValueError(msg)
+        length = lengths.pop() if lengths else -1
+        return [self] if length < 0 else [self._item(i) for i in range(length)]
+
+    def repartition(self, num_partitions: int) -> Self:
+        """Spread the data evenly over `num_partitions` partitions, keeping its order.
+
+        Rows of DataFrames and arrays (also nested in dicts, lists and tuples, if all
+        have as many rows) and items of lists are spread so that partitions differ by
+        one at most, and each partition has one shard. Other shards move whole. Runs the
+        plan where only that tells what the shards hold.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}))
+        >>> [len(part) for part in shards.repartition(3).collect()]
+        [4, 3, 3]
+        >>> xs.partition({"x": np.arange(5)}, 1).repartition(2).collect()
+        [{'x': array([0, 1, 2])}, {'x': array([3, 4])}]
+        """
+        count = as_count("num_partitions", num_partitions)
+        if self._holds_frames():
+            return super().repartition(count)
+        found = self._transform_payloads(
+            _rebatch.describe, self._shard_info()
+        ).collect()
+        if not found:
+            nothing = _core.XShards.from_payloads(self._core.context, [[]] * count)
+            return self._derive(nothing)
+        layout = _rebatch.shared_layout(found)
+        if layout is not None:
+            rows = self._transform_payloads(_rebatch.rows_to_table, layout)
+            spread = rows._derive(rows._core.repartition(count))
+            return spread._transform_payloads(_rebatch.rows_from_table, layout)
+        flatten = all(is_list for _, is_list in found)
+        items = self._transform_payloads(
+            _rebatch.items_to_table, self._shard_info(), flatten
+        )
+        spread = items._derive(items._core.repartition(count))
+        return spread._transform_payloads(_rebatch.items_from_table, flatten)

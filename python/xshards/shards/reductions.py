@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of XShards: one value for a column, as the methods of pandas give it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from xshards._util.arguments import as_ddof, require
+from xshards._util.deferred import pd
+from xshards.compute.reduce import (
+    Column,
+    Reduction,
+    as_scalar,
+    as_series,
+    dtype_in_table,
+    find,
+)
+from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.interop.labels import level_of
+from xshards.shards.cleaning import FrameMethods
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Reductions"]
+
+_FUNCTIONS = (
+    *("sum", "prod", "mean", "min", "max", "std", "var", "median", "skew", "kurt"),
+    *("count", "nunique", "any", "all"),
+)
+
+
+class Reductions(FrameMethods):
+    """Add up, compare and measure the values of columns."""
+
+    def sum(
+        self, *, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
+    ) -> Any:
+        """Add up the values of each column.
+
+        All columns are reduced in one pass, in bounded memory. Sums of integers wrap
+        around where they leave the range of 64 bits, as in pandas.
+
+        Parameters
+        ----------
+        skipna : bool, default True
+            Leave missing values out; else a column that has any gives a missing one.
+        numeric_only : bool, default False
+            Take only the columns of numbers and truth values. Else one for which the
+            function has no meaning is an error.
+        min_count : int, default 0
+            How many values a result needs; it is missing if there are fewer.
+
+        Returns
+        -------
+        scalar or Series
+            One value for one column, as in ``shards["a"].sum()``; else one by column.
+
+        Raises
+        ------
+        TypeError
+            If the function has no meaning for a column.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1, 2, 4], "b": [0.5, None, 1.0]})
+        >>> shards = xs.from_pandas(df, num_partitions=2)
+        >>> shards["a"].sum()
+        np.int64(7)
+        >>> shards.sum()
+        a    7.0
+        b    1.5
+        dtype: float64
+        >>> shards["b"].sum(skipna=False)
+        np.float64(nan)
+        """
+        options = {"skipna": skipna, "min_count": min_count}
+        return self._reduced("sum", options, numeric_only=numeric_only)
+
+    def prod(
+        self, *, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
+    ) -> Any:
+        """Multiply the values of each column; see `sum`.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [2, 3, 7]}))["a"].prod()
+        np.int64(42)
+        """
+        options = {"skipna": skipna, "min_count": min_count}
+        return self._reduced("prod", options, numeric_only=numeric_only)
+
+    def mean(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Give the mean of each column, of numbers, times or durations; see `sum`.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1, 2], "s": ["x", "y"]})
+        >>> xs.from_pandas(df).mean(numeric_only=True)
+        a    1.5
+        dtype: float64
+        """
+        return self._reduced("mean", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def min(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Give the least value of each column that has an order; see `sum`.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"s": ["pear", "fig"]}))["s"].min()
+        'fig'
+        """
+        return self._reduced("min", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def max(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Give the largest value of each column that has an order; see `sum`.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1.5, 2.5]}))["a"].max()
+        np.float64(2.5)
+        """
+        return self._reduced("max", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def std(
+        self, *, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """Give the standard deviation of each column; see `var`.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))["a"].std()
+        np.float64(1.0)
+        """
+        options = {"skipna": skipna, "ddof": as_ddof(ddof)}
+        return self._reduced("std", options, numeric_only=numeric_only)
+
+    def var(
+        self, *, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """Give the variance of each column; see `sum` for what is not told here.
+
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+        ddof : int, default 1
+            What to take from the number of values to divide by: 1 for the variance of
+            a sample, 0 for that of the whole.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 3]}))["a"].var(ddof=0)
+        np.float64(1.0)
+        """
+        options = {"skipna": skipna, "ddof": as_ddof(ddof)}
+        return self._reduced("var", options, numeric_only=numeric_only)
+
+    def median(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Give the exact median of each column; see `sum`.
+
+        Numbers are read a second time, a column at a time, in bounded memory. The
+        values of times, durations and decimals are held in memory.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 9, 10]}))["a"].median()
+        np.float64(5.5)
+        """
+        return self._reduced("median", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def skew(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Tell how lopsided each column is, without bias, as pandas does; see `sum`.
+
+        Examples
+        --------
+        >>> round(xs.from_pandas(pd.DataFrame({"a": [1, 1, 4]}))["a"].skew(), 3)
+        np.float64(1.732)
+        """
+        return self._reduced("skew", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def kurt(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Tell how heavy the tails of each column are, without bias; see `sum`.
+
+        Examples
+        --------
+        >>> round(xs.from_pandas(pd.DataFrame({"a": [1, 2, 3, 9]}))["a"].kurt(), 3)
+        np.float64(3.232)
+        """
+        return self._reduced("kurt", {"skipna": skipna}, numeric_only=numeric_only)
+
+    def any(self, *, skipna: bool = True, bool_only: bool = False) -> Any:
+        """Tell whether a value of each column is true: not 0, and not empty text.
+
+        Parameters
+        ----------
+        skipna : bool, default True
+            Leave missing values out; else they are true, or missing in nullable dtypes.
+        bool_only : bool, default False
+            Take only the columns of truth values.
+
+        Returns
+        -------
+        bool or Series
+            One for one column, else one by column.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [0, 2], "b": [False, False]}))
+        >>> shards.any().to_dict()
+        {'a': True, 'b': False}
+        """
+        return self._reduced("any", {"skipna": skipna}, bool_only=bool_only)
+
+    def all(self, *, skipna: bool = True, bool_only: bool = False) -> Any:
+        """Tell whether all values of each column are true; see `any`.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [0, 2]}))["a"].all()
+        np.False_
+        """
+        return self._reduced("all", {"skipna": skipna}, bool_only=bool_only)
+
+    def count(self) -> int:
+        """Count the rows, or of one column, the values that are not missing.
+
+        ``agg("count")`` counts the values of every column. Of other shards than
+        DataFrames, lengths are added up: that of an array is that of its first
+        dimension, of a dict or list its number of items; what has no length counts
+        as 1.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, None]}))
+        >>> shards.count(), int(shards["a"].count())
+        (2, 1)
+        >>> xs.partition(np.zeros((5, 2)), 2).count()
+        5
+        """
+        if not self._current_info().series:
+            num_rows = super().count()
+            # What a function returned is known now: it may be a column.
+            if not self._current_info().series:
+                return num_rows
+        return self._reduced("count", {})  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        return super().count()
+
+    def agg(self, func: str | Sequence[str] | Mapping[Any, str | Sequence[str]]) -> Any:
+        """Reduce columns by one function or several, in one pass.
+
+        Parameters
+        ----------
+        func : str, list of str, or dict
+            Names of functions: sum, prod, mean, min, max, std, var, median, skew, kurt,
+            count, nunique, any and all. A dict has the functions by column.
+
+        Returns
+        -------
+        scalar, Series or DataFrame
+            As in pandas: with a row a function if there are lists.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"a": [1, 2, 4], "s": ["x", "y", None]})
+        >>> shards = xs.from_pandas(df)
+        >>> shards.agg(["min", "count"])
+               a  s
+        min    1  x
+        count  3  2
+        >>> shards["a"].agg(["sum", "mean"]).to_dict()
+        {'sum': 7.0, 'mean': 2.3333333333333335}
+        >>> shards.agg({"a": "max", "s": "nunique"}).to_dict()
+        {'a': 4, 's': 2}
+        """
+        if isinstance(func, str):
+            return self._reduced(_known(func), {})
+        columns = self._visible_columns()
+        if not isinstance(func, Mapping):
+            return self._aggregated([(column, func) for column in columns])
+        if self._is_series():
+            msg = "agg of one column takes a name or a list of names, got a dict"
+            raise XShardsTypeError(msg)
+        named = {column.name: column for column in columns}
+        names = self._keys_named("agg", list(func))
+        self._check_columns(names, named)
+        chosen = list(zip([named[n] for n in names], func.values(), strict=True))
+        return self._aggregated(chosen, by_column=True)
+
+    aggregate = agg
+
+    def _aggregated(
+        self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool = False
+    ) -> Any:
+        """Reduce columns, each by functions of its own."""
+        asked = [(column, functions) for column, functions in chosen if functions]
+        if not asked:
+            return self._aggregated_by_nothing(chosen, by_column=by_column)
+        chosen = asked
+        wanted = [
+            [Reduction(column, _known(function), {}) for function in _listed(functions)]
+            for column, functions in chosen
+        ]
+        every = iter(find(self, [one for group in wanted for one in group]))
+        labels = self.dtypes.index
+        if by_column:
+            labels = pd.Index([one.label for one, _ in chosen], tupleize_cols=False)
+        results = []
+        for group in wanted:
+            found = [next(every) for _ in group]
+            # By column, pandas puts values together, else the rows of a DataFrame.
+            apart = by_column or self._is_series()
+            dtype = None if apart else dtype_in_table(group, found)
+            cells = [as_scalar(*pair) for pair in zip(group, found, strict=True)]
+            names = [one.function for one in group]
+            results.append(pd.Series(cells, names, dtype, group[0].column.label))
+        if all(isinstance(functions, str) for _, functions in chosen):
+            return pd.Series([result.iloc[0] for result in results], labels)
+        if self._is_series():
+            return results[0]
+        table = pd.concat(results, axis=1)
+        table.columns = labels
+        return table
+
+    def _aggregated_by_nothing(
+        self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool
+    ) -> Any:
+        """Give what pandas gives for no function, or no column."""
+        blank = {
+            n: pd.Series(dtype=column.dtype) for n, (column, _) in enumerate(chosen)
+        }
+        if self._is_series():
+            return blank[0].rename(self.dtypes.index[0]).agg([])
+        empty: Any = pd.DataFrame(blank).agg([])
+        labels = [column.label for column, _ in chosen]
+        empty.columns = (
+            pd.Index(labels, tupleize_cols=False) if by_column else self.dtypes.index
+        )
+        return empty
+
+    def _reduced(
+        self,
+        function: str,
+        options: Mapping[str, Any],
+        *,
+        numeric_only: bool = False,
+        bool_only: bool = False,
+    ) -> Any:
+        """Reduce the one column, or all of them."""
+        columns = self._visible_columns()
+        only = {"numeric_only": numeric_only} if numeric_only else {}
+        only |= {"bool_only": bool_only} if bool_only else {}
+        if self._is_series():
+            wanted = Reduction(columns[0], function, {**options, **only})
+            return as_scalar(wanted, find(self, [wanted])[0])
+        labels = self.dtypes.index
+        if only:
+            blank = pd.DataFrame(
+                {n: pd.Series(dtype=one.dtype) for n, one in enumerate(columns)}
+            )
+            places = list(getattr(blank, function)(**only).index)
+            columns, labels = [columns[n] for n in places], labels[places]
+        several = [Reduction(column, function, options) for column in columns]
+        return as_series(function, options, find(self, several), labels)
+
+    def _visible_columns(self) -> list[Column]:
+        fields = [f for f in self._full_schema() if level_of(f) is None]
+        dtypes = self.dtypes
+        return [
+            Column(field.name, label, field.type, dtype)
+            for field, (label, dtype) in zip(fields, dtypes.items(), strict=True)
+        ]
+
+    def _is_series(self) -> bool:
+        return self._known_info(self._full_schema()).series
+
+
+def _listed(functions: str | Sequence[str]) -> Sequence[str]:
+    return [functions] if isinstance(functions, str) else functions
+
+
+def _known(function: object) -> str:
+    """Take the name of a function there is."""
+    require(function, str, "agg names functions, as 'sum'; transform_shard runs others")
+    if function not in _FUNCTIONS:
+        msg = f"agg knows {', '.join(_FUNCTIONS)}; got {function!r}"
+        raise XShardsValueError(msg)
+    return str(function)
