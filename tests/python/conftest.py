@@ -11,8 +11,8 @@ import pytest
 
 import xshards as xs
 
-# Tests share frames.py; the module is not part of any package.
-sys.path.insert(0, str(Path(__file__).parent))
+# Tests share the modules of support/, which are not part of any package.
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 # Property tests run plans, and now and then a worker process starts: slow examples are
 # not a failure. Derandomised, so that a run says something about the commit, not luck.

@@ -9,7 +9,7 @@ import pytest
 
 __all__ = ["NEEDS_SERVER", "Server", "away_from_the_cloud"]
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 SERVER = Path(__file__).with_name("s3_server.py")
 PYTHON = REPOSITORY / ".venv-s3" / "bin" / "python"
 NEEDS_SERVER = pytest.mark.skipif(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An S3 server for test_s3.py: moto on a free port of the loopback.
 
-    .venv-s3/bin/python tests/python/s3_server.py <folder>
+    .venv-s3/bin/python tests/python/support/s3_server.py <folder>
 
 Serves the files of a folder from the bucket "data" to one user, and tells port, key and
 secret in a line of JSON. Ends with its standard input, whose lines it answers in JSON:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 BLOCKS = re.findall(
     r"^```python\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE
 )
