@@ -14,7 +14,6 @@
 #include "io/orc/scan.h"
 #include "io/parquet/scan.h"
 #include "io/parquet/writer.h"
-#include "io/text/type_mismatch_location.h"
 #include "io/write/file_writer.h"
 #include "io/write/pandas_metadata.h"
 #include "io/write/staged_remote_output.h"

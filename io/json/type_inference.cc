@@ -12,6 +12,7 @@
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
+#include "io/text/type_mismatch_location.h"
 #include "io/text/text_input.h"
 
 namespace xshards::io {
@@ -181,6 +182,12 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan
   ARROW_ASSIGN_OR_RAISE(const auto shape, FindJsonShape(scan, ScanExtent::kWhole, run));
   ARROW_ASSIGN_OR_RAISE(const auto files, JsonSchema(shape, options));
   return WithHiveFields(files, scan);
+}
+
+std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
+                                             const MisfitPlace& place,
+                                             arrow::MemoryPool* pool) {
+  return DescribeTextPlace(scan, TextFormat{}, place, pool);
 }
 
 }  // namespace xshards::io

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <arrow/memory_pool.h>
@@ -28,6 +29,11 @@ OpenNode MakeJsonShapesScan();
 /// `nrows`; also the keys that no sample had.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
                                                             const RunPlan& run);
+
+/// Describe the place of a value by its line number (a DescribePlace).
+std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
+                                            const MisfitPlace& place,
+                                            arrow::MemoryPool* pool);
 
 /// What shape the records of a scan have.
 arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,

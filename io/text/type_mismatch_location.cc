@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <memory>
 
-#include "io/csv/options.h"
-#include "io/csv/text_format.h"
 
 namespace xshards::io {
-namespace {
+arrow::Status MisfitAt(std::string_view value, const std::string& column,
+                       const std::string& path, TextPlace place) {
+  constexpr size_t kShown = 100;
+  return Misfit(std::make_shared<MisfitPlace>(std::string(value.substr(0, kShown)),
+                                              column, path, place.begin, place.offset));
+}
 
-// The place with its line; nothing where it is not in the scan or cannot be read.
-std::optional<std::string> WithLine(const ScanNode& scan, const TextFormat& format,
-                                    const MisfitPlace& place, arrow::MemoryPool* pool) {
+std::optional<std::string> DescribeTextPlace(const ScanNode& scan,
+                                             const TextFormat& format,
+                                             const MisfitPlace& place,
+                                             arrow::MemoryPool* pool) {
   const bool is_read =
       std::any_of(scan.splits.begin(), scan.splits.end(),
                   [&](const Split& split) { return split.path == place.path(); });
@@ -21,31 +25,6 @@ std::optional<std::string> WithLine(const ScanNode& scan, const TextFormat& form
                                {.begin = place.begin(), .offset = place.offset()}, pool);
   if (!line.ok()) return std::nullopt;
   return place.Name() + ", line " + std::to_string(*line);
-}
-
-}  // namespace
-
-arrow::Status MisfitAt(std::string_view value, const std::string& column,
-                       const std::string& path, TextPlace place) {
-  constexpr size_t kShown = 100;
-  return Misfit(std::make_shared<MisfitPlace>(std::string(value.substr(0, kShown)),
-                                              column, path, place.begin, place.offset));
-}
-
-std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
-                                            const MisfitPlace& place,
-                                            arrow::MemoryPool* pool) {
-  const auto options = CsvOptions::FromMap(scan.options);
-  if (!options.ok()) return std::nullopt;
-  auto described = WithLine(scan, ToTextFormat(*options), place, pool);
-  if (!described.has_value()) return std::nullopt;
-  return *described + "; to read such values as missing, name them in na_values";
-}
-
-std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
-                                             const MisfitPlace& place,
-                                             arrow::MemoryPool* pool) {
-  return WithLine(scan, {}, place, pool);
 }
 
 }  // namespace xshards::io

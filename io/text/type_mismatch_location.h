@@ -18,11 +18,10 @@ namespace xshards::io {
 arrow::Status MisfitAt(std::string_view value, const std::string& column,
                        const std::string& path, TextPlace place);
 
-/// The place by the number of its line (a DescribePlace).
-std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
-                                            const MisfitPlace& place,
-                                            arrow::MemoryPool* pool);
-std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
+/// Describe a place by its line number, in a scan of text files of one format. nullopt if
+/// the scan does not read the file, or the file cannot be read.
+std::optional<std::string> DescribeTextPlace(const ScanNode& scan,
+                                             const TextFormat& format,
                                              const MisfitPlace& place,
                                              arrow::MemoryPool* pool);
 

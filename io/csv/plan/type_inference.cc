@@ -15,8 +15,10 @@
 #include "io/csv/plan/numbered_lines.h"
 #include "io/csv/scan.h"
 #include "io/fs/file_system.h"
+#include "io/csv/text_format.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
+#include "io/text/type_mismatch_location.h"
 #include "io/text/text_input.h"
 
 namespace xshards::io {
@@ -220,6 +222,16 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                               : FieldOf(kinds[i], field);
   }
   return arrow::schema(std::move(fields), scan.schema->metadata());
+}
+
+std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
+                                            const MisfitPlace& place,
+                                            arrow::MemoryPool* pool) {
+  const auto options = CsvOptions::FromMap(scan.options);
+  if (!options.ok()) return std::nullopt;
+  auto described = DescribeTextPlace(scan, ToTextFormat(*options), place, pool);
+  if (!described.has_value()) return std::nullopt;
+  return *described + "; to read such values as missing, name them in na_values";
 }
 
 }  // namespace xshards::io

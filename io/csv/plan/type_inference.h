@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ OpenNode MakeCsvKindsScan();
 /// Looks only at the columns whose types more values can change.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
+
+/// Describe the place of a value by its line number (a DescribePlace).
+std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
+                                            const MisfitPlace& place,
+                                            arrow::MemoryPool* pool);
 
 /// The kinds of the values that some columns of a scan have.
 arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,

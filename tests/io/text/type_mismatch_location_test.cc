@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "io/csv/options.h"
+#include "io/csv/plan/type_inference.h"
+#include "io/json/type_inference.h"
 #include "tests/io/scan_fixture.h"
 
 namespace xshards::io {
