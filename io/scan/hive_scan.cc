@@ -12,8 +12,8 @@
 #include "io/fs/file_system.h"
 #include "io/options/option_map.h"
 #include "io/options/quoted_names.h"
-#include "io/parquet/row_group_pruning.h"
 #include "io/scan/hive_partitions.h"
+#include "io/scan/range_pruning.h"
 
 namespace xshards::io {
 namespace {
