@@ -10,11 +10,12 @@
 #include <arrow/array/builder_primitive.h>
 #include <arrow/buffer.h>
 
-#include "io/csv/plan/record_boundaries.h"
 #include "io/fs/file_system.h"
 #include "io/json/string_tracker.h"
 #include "io/options/option_map.h"
+#include "io/options/split_size.h"
 #include "io/scan/scan_stream.h"
+#include "io/text/line_starts.h"
 #include "io/text/text_input.h"
 #include "io/text/text_splits.h"
 

@@ -64,4 +64,17 @@ int64_t NumPieces(int64_t num_bytes, int64_t target_bytes) {
       1, (num_bytes + target_bytes - 1 - target_bytes / 4) / target_bytes);
 }
 
+std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes) {
+  std::vector<int64_t> targets;
+  const int64_t size = end - begin;
+  const int64_t count = size > 0 ? NumPieces(size, target_bytes) : 0;
+  targets.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  for (int64_t i = 1; i < count; ++i) {
+    // Not size * i / count, which overflows for large files cut small.
+    const int64_t target = begin + size / count * i + std::min(size % count, i);
+    targets.push_back(target);
+  }
+  return targets;
+}
+
 }  // namespace xshards::io

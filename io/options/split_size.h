@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -30,5 +31,8 @@ struct SplitSize {
 /// Into how many pieces of about `target_bytes` to cut a file; less than a quarter of one
 /// makes no piece of its own, so that files of nearly equal size are cut alike.
 int64_t NumPieces(int64_t num_bytes, int64_t target_bytes);
+
+/// Positions that cut [begin, end) into equal parts of about `target_bytes`.
+std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes);
 
 }  // namespace xshards::io

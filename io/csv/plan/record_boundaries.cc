@@ -143,44 +143,4 @@ void RecordBoundaries::Trace(std::string_view chunk) {
   position_ += static_cast<int64_t>(chunk.size());
 }
 
-arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& file,
-                                                   int64_t end,
-                                                   const std::vector<int64_t>& targets,
-                                                   arrow::MemoryPool* pool) {
-  constexpr int64_t kChunkBytes = 64LL << 10;
-  ARROW_ASSIGN_OR_RAISE(auto chunk, arrow::AllocateBuffer(kChunkBytes, pool));
-  std::vector<int64_t> starts;
-  for (const int64_t target : targets) {
-    if (!starts.empty() && target <= starts.back()) continue;
-    for (int64_t at = target - 1; at < end;) {
-      const int64_t wanted = std::min(kChunkBytes, end - at);
-      ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                            file.ReadAt(at, wanted, chunk->mutable_data()));
-      if (got == 0) return starts;
-      const std::string_view text(reinterpret_cast<const char*>(chunk->data()),
-                                  static_cast<size_t>(got));
-      const size_t line_feed = FindByte(text, '\n', 0, text.size());
-      at += static_cast<int64_t>(line_feed);
-      if (line_feed < text.size()) {
-        if (at + 1 < end) starts.push_back(at + 1);
-        break;
-      }
-    }
-  }
-  return starts;
-}
-
-std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes) {
-  std::vector<int64_t> targets;
-  const int64_t size = end - begin;
-  const int64_t count = size > 0 ? NumPieces(size, target_bytes) : 0;
-  targets.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
-  for (int64_t i = 1; i < count; ++i) {
-    // Not size * i / count, which overflows for large files cut small.
-    const int64_t target = begin + size / count * i + std::min(size % count, i);
-    targets.push_back(target);
-  }
-  return targets;
-}
-
 }  // namespace xshards::io

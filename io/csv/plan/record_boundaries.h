@@ -71,14 +71,4 @@ class RecordBoundaries {
   int64_t opened_at_ = 0;
 };
 
-/// The starts of lines at or behind targets, found by reading around the targets only;
-/// for text where a line feed always ends a record.
-arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& file,
-                                                   int64_t end,
-                                                   const std::vector<int64_t>& targets,
-                                                   arrow::MemoryPool* pool);
-
-/// Positions that cut [begin, end) into equal parts of about `target_bytes`.
-std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_bytes);
-
 }  // namespace xshards::io

@@ -19,7 +19,9 @@
 #include "io/fs/file_fingerprint.h"
 #include "io/fs/file_system.h"
 #include "io/options/option_map.h"
+#include "io/options/split_size.h"
 #include "io/scan/scan_stream.h"
+#include "io/text/line_starts.h"
 #include "io/text/text_input.h"
 #include "io/text/text_splits.h"
 

@@ -14,12 +14,12 @@
 #include "io/csv/plan/footer.h"
 #include "io/csv/plan/numbered_lines.h"
 #include "io/csv/scan.h"
-#include "io/fs/file_system.h"
 #include "io/csv/text_format.h"
+#include "io/fs/file_system.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
-#include "io/text/type_mismatch_location.h"
 #include "io/text/text_input.h"
+#include "io/text/type_mismatch_location.h"
 
 namespace xshards::io {
 namespace {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/options/split_size.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace xshards::io {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr int64_t kMegabyte = 1LL << 20;
 
@@ -50,6 +53,15 @@ TEST(NumPieces, RestsBelowAQuarterMakeNoPiece) {
   EXPECT_EQ(NumPieces(126, 100), 2);
   EXPECT_EQ(NumPieces(7, 1), 7);
   EXPECT_EQ(NumPieces(7, 3), 3);
+}
+
+TEST(SplitSize, CutsIntoEqualParts) {
+  EXPECT_THAT(EvenTargets(0, 10, 5), ElementsAre(5));
+  EXPECT_THAT(EvenTargets(0, 10, 3), ElementsAre(3, 6, 8));
+  EXPECT_THAT(EvenTargets(0, 10, 100), ElementsAre());
+  EXPECT_THAT(EvenTargets(5, 5, 100), ElementsAre());
+  EXPECT_EQ(EvenTargets(0, int64_t{1} << 50, int64_t{1} << 30).back() >> 30,
+            (1 << 20) - 1);
 }
 
 }  // namespace

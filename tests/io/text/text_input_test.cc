@@ -4,9 +4,10 @@
 #include <arrow/io/memory.h>
 #include <gtest/gtest.h>
 
-#include "io/csv/plan/record_boundaries.h"
 #include "io/fs/file_system.h"
+#include "io/options/split_size.h"
 #include "io/text/comment_stream.h"
+#include "io/text/line_starts.h"
 #include "io/text/text_splits.h"
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"

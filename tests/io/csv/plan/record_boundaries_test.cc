@@ -132,30 +132,5 @@ TEST(RecordBoundaries, FollowsQuotesOfLongTextAsIfByteByByte) {
   }
 }
 
-TEST(RecordBoundaries, FindsLineStartsAroundTargets) {
-  const std::string text = "one\ntwo\n\nthree";
-  arrow::io::BufferReader file(arrow::Buffer::FromString(text));
-  const auto size = static_cast<int64_t>(text.size());
-  for (int64_t target = 1; target < size; ++target) {
-    const size_t line_feed = text.find('\n', static_cast<size_t>(target - 1));
-    ASSERT_OK_AND_ASSIGN(const auto starts, FindLineStarts(file, size, {target},
-                                                           arrow::default_memory_pool()));
-    if (line_feed == std::string::npos) {
-      EXPECT_TRUE(starts.empty());
-    } else {
-      EXPECT_THAT(starts, ElementsAre(static_cast<int64_t>(line_feed) + 1));
-    }
-  }
-}
-
-TEST(RecordBoundaries, CutsIntoEqualParts) {
-  EXPECT_THAT(EvenTargets(0, 10, 5), ElementsAre(5));
-  EXPECT_THAT(EvenTargets(0, 10, 3), ElementsAre(3, 6, 8));
-  EXPECT_THAT(EvenTargets(0, 10, 100), ElementsAre());
-  EXPECT_THAT(EvenTargets(5, 5, 100), ElementsAre());
-  EXPECT_EQ(EvenTargets(0, int64_t{1} << 50, int64_t{1} << 30).back() >> 30,
-            (1 << 20) - 1);
-}
-
 }  // namespace
 }  // namespace xshards::io
