@@ -28,9 +28,9 @@
 namespace xshards::io {
 namespace {
 
-// What python/xshards/interop/field_metadata.py reads in fields: that a column is a level of the index,
-// with the level's name; a label that is no text; and a dtype, here that of a column
-// without any rows.
+// What python/xshards/interop/field_metadata.py reads in fields: that a column is a level
+// of the index, with the level's name; a label that is no text; and a dtype, here that of
+// a column without any rows.
 constexpr char kIndexMark[] = "pandas.index";
 constexpr char kLabelMark[] = "pandas.label";
 constexpr char kDtypeMark[] = "pandas.dtype";

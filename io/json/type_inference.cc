@@ -12,8 +12,8 @@
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
-#include "io/text/type_mismatch_location.h"
 #include "io/text/text_input.h"
+#include "io/text/type_mismatch_location.h"
 
 namespace xshards::io {
 namespace {

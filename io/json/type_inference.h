@@ -32,8 +32,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan
 
 /// Describe the place of a value by its line number (a DescribePlace).
 std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
-                                            const MisfitPlace& place,
-                                            arrow::MemoryPool* pool);
+                                             const MisfitPlace& place,
+                                             arrow::MemoryPool* pool);
 
 /// What shape the records of a scan have.
 arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,

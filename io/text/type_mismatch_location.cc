@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-
 namespace xshards::io {
 arrow::Status MisfitAt(std::string_view value, const std::string& column,
                        const std::string& path, TextPlace place) {

@@ -5,13 +5,13 @@
 #include <functional>
 #include <utility>
 
-#include "io/json/structure.h"
 #include "io/options/type_names.h"
 #include "io/write/atomic_file.h"
 #include "io/write/hive_writer.h"
 #include "io/write/pandas_metadata.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/types/conform.h"
+#include "xshards/types/json_text_field.h"
 #include "xshards/types/pandas_dtype.h"
 
 namespace xshards::io {

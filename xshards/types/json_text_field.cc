@@ -3,24 +3,24 @@
 
 #include <arrow/util/key_value_metadata.h>
 
-namespace xshards::io {
+#include "xshards/types/pandas_dtype.h"
+
+namespace xshards {
 namespace {
 
-// As python/xshards/interop/field_metadata.py has it.
-constexpr char kMark[] = "xshards.opaque";
 constexpr char kJsonMark[] = "json";
 
 }  // namespace
 
 bool IsJsonText(const arrow::Field& field) {
   if (field.metadata() == nullptr) return false;
-  const auto mark = field.metadata()->Get(kMark);
+  const auto mark = field.metadata()->Get(kOpaqueKey);
   return mark.ok() && *mark == kJsonMark;
 }
 
 std::shared_ptr<arrow::Field> JsonTextField(const std::string& name) {
   return arrow::field(name, arrow::large_utf8(), /*nullable=*/true,
-                      arrow::key_value_metadata({kMark}, {kJsonMark}));
+                      arrow::key_value_metadata({kOpaqueKey}, {kJsonMark}));
 }
 
-}  // namespace xshards::io
+}  // namespace xshards

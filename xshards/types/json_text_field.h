@@ -6,13 +6,15 @@
 
 #include <arrow/type.h>
 
-namespace xshards::io {
+#include "xshards/export.h"
+
+namespace xshards {
 
 // Text columns whose values are JSON: values that no one Arrow type holds. Their
 // `to_pandas` gives Python objects.
 
-bool IsJsonText(const arrow::Field& field);
+XSHARDS_EXPORT bool IsJsonText(const arrow::Field& field);
 /// A field for such a column.
-std::shared_ptr<arrow::Field> JsonTextField(const std::string& name);
+XSHARDS_EXPORT std::shared_ptr<arrow::Field> JsonTextField(const std::string& name);
 
-}  // namespace xshards::io
+}  // namespace xshards

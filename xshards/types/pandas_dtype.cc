@@ -27,7 +27,6 @@ constexpr char kCategoriesKey[] = "pandas.categories";
 constexpr char kOrderedKey[] = "pandas.ordered";
 constexpr char kArrowTypeKey[] = "pandas.arrow_type";
 constexpr char kMissingKey[] = "pandas.missing";
-constexpr char kOpaqueKey[] = "xshards.opaque";
 constexpr char kLabelKey[] = "pandas.label";
 constexpr const char* kDtypeKeys[] = {kDtypeKey,     kCategoriesKey, kOrderedKey,
                                       kArrowTypeKey, kMissingKey,    kOpaqueKey};

@@ -21,7 +21,8 @@ namespace xshards {
 //   pandas.categories  of "category": all of them in order, an IPC stream in base64
 //   pandas.ordered     of "category": "1" if their order means something
 //   pandas.label       the label shown, where it is not the column's name
-//   xshards.opaque     "pickle": the values are Python objects
+//   xshards.opaque     "pickle": the values are Python objects; "json": see JsonTextField
+inline constexpr char kOpaqueKey[] = "xshards.opaque";
 
 /// How the operations of a dtype treat missing values, and what they give.
 enum class DtypeFamily : uint8_t {
