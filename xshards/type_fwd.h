@@ -19,6 +19,7 @@ class Runner;
 class Segment;
 class SegmentPool;
 class ShardView;
+class StageState;
 class WarmMappings;
 class XShards;
 struct ContextOptions;

@@ -18,8 +18,8 @@
 #include "ops/keys/key_equality.h"
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
-#include "xshards/execution/lower_distinct.h"
 #include "xshards/memory/scratch_vector.h"
+#include "xshards/plan/distinct.h"
 
 namespace xshards::ops {
 

@@ -16,6 +16,7 @@
 #include "ops/kernels/gather.h"
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
+#include "xshards/execution/stage_state.h"
 #include "xshards/memory/scratch_vector.h"
 #include "xshards/types/row_bytes.h"
 
@@ -94,17 +95,20 @@ class JoinStream final : public BatchStream {
                          .max_bytes = context_.storage.budget->limit() / kHeldInBudget};
     // In an outer join, rows that have no partner come in their order.
     if (node_.type != JoinType::kOuter) spec.taken = columns_->TakenOfBuild();
-    if (node_.shared != nullptr) {
-      spec.max_bytes = std::numeric_limits<int64_t>::max();
-      build_table_ = node_.shared->GetOrMake<JoinBuild>(
-          [&] { return std::make_shared<JoinBuild>(spec, context_); });
+    const bool is_shared = node_.shared_table > 0 && context_.stage != nullptr;
+    // Rows that are held whole are all held: some fragments give none of them.
+    if (node_.shared_table > 0) spec.max_bytes = std::numeric_limits<int64_t>::max();
+    if (is_shared) {
+      build_table_ = context_.stage->GetOrMake<JoinBuild>(node_.shared_table, [&] {
+        return std::make_shared<JoinBuild>(spec, context_);
+      });
     } else {
       build_table_ = std::make_shared<JoinBuild>(spec, context_);
       build_table_->StartWith(std::move(first));
     }
     ARROW_ASSIGN_OR_RAISE(table_, build_table_->Get(build_, context_));
     has_repeats_ = table_->has_repeats();
-    if (node_.shared != nullptr) build_.Close();
+    if (is_shared) build_.Close();
     if (node_.type == JoinType::kOuter) {
       matched_.assign(static_cast<size_t>(table_->rows()->num_rows()), 0);
     }

@@ -6,10 +6,10 @@
 
 #include "xshards/execution/fragment.h"
 #include "xshards/execution/join_strategy.h"
-#include "xshards/execution/lower_distinct.h"
 #include "xshards/execution/range_boundaries.h"
 #include "xshards/execution/stage_label.h"
 #include "xshards/execution/stage_trees.h"
+#include "xshards/plan/distinct.h"
 #include "xshards/plan/partitioning.h"
 #include "xshards/types/conform.h"
 
@@ -341,7 +341,7 @@ arrow::Result<Executor::Trees> Executor::JoinWithAll(JoinNode join, const Trees&
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(partitions));
   const Plan all = MakeNode(LiteralNode{.schema = std::move(schema),
                                         .partitions = {Partition::Joined(partitions)}});
-  join.shared = std::make_shared<StageShared>();
+  join.shared_table = ++num_shared_tables_;
   Trees trees;
   for (const Plan& tree : streamed) {
     trees.push_back(join.build_left ? MakeNode(join, {all, tree})

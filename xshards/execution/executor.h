@@ -100,6 +100,7 @@ class Executor {
   const arrow::StopToken stop_;
   Profile profile_;
   std::vector<std::string> notes_;  // of the next stage
+  int32_t num_shared_tables_ = 0;
 };
 
 }  // namespace xshards

@@ -6,8 +6,8 @@
 
 #include "xshards/execution/algorithm_note.h"
 #include "xshards/execution/join_strategy.h"
-#include "xshards/execution/lower_distinct.h"
 #include "xshards/optimizer/optimizer.h"
+#include "xshards/plan/distinct.h"
 #include "xshards/plan/partitioning.h"
 
 namespace xshards {

@@ -13,7 +13,7 @@ namespace xshards {
 namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kFragmentMagic = 0x46535807;
+constexpr uint32_t kFragmentMagic = 0x46535808;
 constexpr uint32_t kResultMagic = 0x52535803;
 
 /// True if what comes from a node comes whole, however large.
@@ -149,7 +149,8 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
                                           const OperatorTable& operators,
                                           StorageEnvironment environment,
                                           const arrow::StopToken& stop,
-                                          const std::atomic<bool>* abandoned) {
+                                          const std::atomic<bool>* abandoned,
+                                          StageState* stage) {
   FragmentResult result;
   result.span = {.index = fragment.index,
                  .begin_ns = SteadyNanoseconds(),
@@ -159,6 +160,7 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   context.pool = environment.budget->pool();
   context.storage = environment;
   context.stop = stop;
+  context.stage = stage;
   context.metrics = &result.metrics;
   context.partition_index = fragment.index;
   // A small budget means small batches: a few of them are in flight on every thread.
@@ -222,7 +224,7 @@ int64_t InputBytes(const PlanNode& root) {
   }
   // What the fragments of a stage share is not this one's to read.
   const auto* join = std::get_if<JoinNode>(&root.node);
-  if (join != nullptr && join->shared != nullptr) {
+  if (join != nullptr && join->shared_table > 0) {
     return InputBytes(*root.inputs[join->build_left ? 1 : 0]);
   }
   for (const auto& input : root.inputs) bytes += InputBytes(*input);

@@ -39,11 +39,12 @@ struct FragmentResult {
 };
 
 /// Run a fragment on the calling thread. `abandoned`, if given, stops it too: a runner
-/// sets it when another fragment has failed.
+/// sets it when another fragment has failed. `stage`, if given, is what the fragments of
+/// the stage that run in this process share.
 XSHARDS_EXPORT arrow::Result<FragmentResult> RunFragment(
     const Fragment& fragment, const OperatorTable& operators,
     StorageEnvironment environment, const arrow::StopToken& stop,
-    const std::atomic<bool>* abandoned = nullptr);
+    const std::atomic<bool>* abandoned = nullptr, StageState* stage = nullptr);
 
 /// True if the fragment can run outside this process (no unregistered callable).
 XSHARDS_EXPORT bool CanTravel(const PlanNode& root);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/execution/lower_distinct.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,6 +10,7 @@
 
 #include "xshards/execution/executor.h"
 #include "xshards/execution/stage_trees.h"
+#include "xshards/plan/distinct.h"
 #include "xshards/storage/batch_stream.h"
 #include "xshards/types/dictionary_encoding.h"
 
@@ -22,20 +21,6 @@ namespace {
 // Names that no user's column has.
 constexpr char kPosition[] = "__position";
 constexpr char kKept[] = "__kept";
-
-bool ReadsFiles(const PlanNode& plan) {
-  switch (plan.kind()) {
-    case NodeKind::kScan:
-      return true;
-    case NodeKind::kProject:
-    case NodeKind::kFilter:
-    case NodeKind::kUnion:
-      return std::any_of(plan.inputs.begin(), plan.inputs.end(),
-                         [](const Plan& input) { return ReadsFiles(*input); });
-    default:
-      return false;
-  }
-}
 
 /// True if reading a tree again costs nothing.
 bool IsThere(const PlanNode& tree) {
@@ -166,21 +151,6 @@ std::vector<Plan> JoinSmall(const std::vector<Plan>& finding) {
 }
 
 }  // namespace
-
-bool KeepsRows(const AggregateNode& aggregate) {
-  const char* pick = aggregate.by_last ? "last_row" : "first_row";
-  return aggregate.ordered && aggregate.phase == AggregatePhase::kComplete &&
-         (aggregate.all_columns || !aggregate.keys.empty()) &&
-         std::all_of(aggregate.aggregates.begin(), aggregate.aggregates.end(),
-                     [&](const auto& one) {
-                       return one.function == pick && one.column == one.output;
-                     });
-}
-
-bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
-  return KeepsRows(aggregate) &&
-         (aggregate.single || !aggregate.aggregates.empty() || !ReadsFiles(input));
-}
 
 arrow::Result<Executor::Trees> Executor::LowerDistinct(
     const AggregateNode& aggregate, Trees trees,

@@ -17,6 +17,7 @@
 #include "xshards/output/job_output.h"
 #include "xshards/plan/inferred_types.h"
 #include "xshards/plan/plan.h"
+#include "xshards/plan/sink.h"
 #include "xshards/storage/batch_stream.h"
 #include "xshards/storage/block_store.h"
 
@@ -28,6 +29,7 @@ struct OperatorContext {
   StorageEnvironment storage;
   arrow::StopToken stop = arrow::StopToken::Unstoppable();  // Poll() once a batch
   FragmentMetrics* metrics = nullptr;
+  StageState* stage = nullptr;  // nullptr: the fragment shares nothing
   int32_t partition_index = 0;
   int64_t batch_bytes = 4LL << 20;  // aim for batches of about this size
 };
@@ -38,38 +40,6 @@ using BatchStreams = std::vector<std::unique_ptr<BatchStream>>;
 /// Must not read its inputs before the first Next(), so that opening is cheap.
 using OpenNode = std::function<arrow::Result<std::unique_ptr<BatchStream>>(
     const PlanNode& node, BatchStreams inputs, OperatorContext& context)>;
-
-/// What is done with a fragment's rows.
-enum class SinkKind : uint8_t { kPublish, kPartition, kWrite, kCount };
-
-/// Plain data; travels with the fragment.
-struct SinkSpec {
-  SinkKind kind = SinkKind::kPublish;
-  Storage storage = Storage::kHeap;  // kPublish, kPartition: where output goes
-
-  // kPartition
-  ExchangeMode mode = ExchangeMode::kHash;
-  std::vector<std::string> keys;
-  int32_t num_partitions = 1;
-  /// kRange: one row per boundary, one column per sort key, ascending in sort order; a
-  /// row goes to the number of boundaries that are at or before it.
-  std::vector<SortKey> sort_keys;
-  bool nulls_first = false;
-  std::shared_ptr<arrow::RecordBatch> boundaries;
-  /// kRoundRobin: the position of this fragment's first row in the whole, and the
-  /// number of rows in the whole.
-  int64_t first_row = 0;
-  int64_t total_rows = 0;
-  /// Also publish the rows as they come: a function runs once, and what it returned may
-  /// be asked for again. Rows that cannot be partitioned (no table, a key is missing)
-  /// are then only published.
-  bool keep_whole = false;
-
-  // kWrite
-  std::string format;
-  std::map<std::string, std::string> options;
-  std::string path;  // of the file to write; written aside and renamed
-};
 
 /// Consumes a stream to its end, appending what the sink stores to `out`.
 using RunSink = std::function<arrow::Status(const SinkSpec& spec, BatchStream& input,

@@ -22,7 +22,7 @@ std::string NodeLabel(const PlanNode& node) {
                  ? "Aggregate (partial)"
                  : "Aggregate";
     case NodeKind::kJoin:
-      return node.as<JoinNode>().shared != nullptr ? "Join (one side held)" : "Join";
+      return node.as<JoinNode>().shared_table > 0 ? "Join (one side held)" : "Join";
     case NodeKind::kSort:
       return node.as<SortNode>().limit ? "Top" : "Sort";
     default:

@@ -13,6 +13,7 @@
 #endif
 
 #include "xshards/execution/runner.h"
+#include "xshards/execution/stage_state.h"
 
 namespace xshards {
 
@@ -65,6 +66,7 @@ class ThreadRunner final : public Runner {
       const arrow::StopToken& stop, const std::function<void()>& on_done) override {
     std::vector<FragmentResult> results(fragments.size());
     std::atomic<bool> abandoned{false};
+    StageState shared;
     std::mutex mutex;  // guards failure
     arrow::Status failure;
     std::atomic<size_t> next{0};
@@ -72,8 +74,8 @@ class ThreadRunner final : public Runner {
     // and a slow one holds up no other.
     arena_.RunOnAll([&] {
       for (size_t i = next++; i < fragments.size() && !abandoned; i = next++) {
-        auto result =
-            RunFragment(fragments[i], *operators_, environment, stop, &abandoned);
+        auto result = RunFragment(fragments[i], *operators_, environment, stop,
+                                  &abandoned, &shared);
         if (result.ok()) {
           results[i] = result.MoveValueUnsafe();
           on_done();

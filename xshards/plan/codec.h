@@ -10,9 +10,9 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "xshards/execution/operator_table.h"
 #include "xshards/plan/byte_codec.h"
 #include "xshards/plan/plan.h"
+#include "xshards/plan/sink.h"
 
 namespace xshards {
 

@@ -385,9 +385,7 @@ arrow::Result<NodeVariant> PlanDecoder::GetJoin() {
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.left_suffix));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.right_suffix));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.build_left));
-  bool is_shared = false;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&is_shared));
-  if (is_shared) node.shared = std::make_shared<StageShared>();
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.shared_table));
   return node;
 }
 

@@ -264,7 +264,7 @@ arrow::Status PlanEncoder::PutNode(const JoinNode& node) {
   bytes_.Put(node.right_suffix);
   bytes_.Put(node.build_left);
   // Whoever gets it makes its own table, of rows that are not given without a partner.
-  bytes_.Put(node.shared != nullptr);
+  bytes_.Put(node.shared_table);
   return arrow::Status::OK();
 }
 

@@ -9,8 +9,8 @@
 
 #include <arrow/type.h>
 
-#include "xshards/execution/lower_distinct.h"
 #include "xshards/plan/aggregate_functions.h"
+#include "xshards/plan/distinct.h"
 #include "xshards/plan/plan.h"
 #include "xshards/types/conform.h"
 #include "xshards/types/pandas_dtype.h"

@@ -11,7 +11,6 @@
 
 #include <arrow/type.h>
 
-#include "xshards/execution/stage_state.h"
 #include "xshards/export.h"
 #include "xshards/expression/expression.h"
 #include "xshards/function/native_function.h"
@@ -177,9 +176,10 @@ struct JoinNode {
   /// Set in fragments. Hold the left input in memory and stream the right by, not the
   /// other way round; not for kSemi and kAnti.
   bool build_left = false;
-  /// Set in fragments that all hold the same rows: one table is made of them. Those rows
-  /// are not given where they have no partner.
-  std::shared_ptr<StageShared> shared;
+  /// Set in fragments that all hold the same rows, to a number over 0: those of one
+  /// process make one table of them (see StageState). Rows that are held are not given
+  /// where they have no match.
+  int32_t shared_table = 0;
 };
 
 /// Sorts all rows, stable; partition i holds smaller keys than partition i + 1.

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/execution/lower_distinct.h"
+#include "xshards/plan/distinct.h"
 
 namespace xshards::ops {
 namespace {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tests/ops/operator_fixture.h"
+#include "xshards/execution/stage_state.h"
 
 namespace xshards::ops {
 namespace {
@@ -239,7 +240,9 @@ TEST_F(Join, MayHoldTheLeft) {
 
 TEST_F(Join, FragmentsShareOneTable) {
   auto node = On("k", JoinType::kLeft);
-  node.shared = std::make_shared<StageShared>();
+  node.shared_table = 1;
+  StageState stage;
+  context_.stage = &stage;
   const auto first = Get(Open(node, {{left_}, {right_}}));
   // Of the second only the left is read.
   const auto second = Get(Open(node, {{left_}, {right_->Slice(0, 0)}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/execution/lower_distinct.h"
+#include "xshards/plan/distinct.h"
 
 #include <algorithm>
 #include <map>
