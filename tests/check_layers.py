@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check who includes whom: python -> learn -> ops -> xshards, and io -> xshards.
 
+Inside a layer, FOLDER_ORDER says which folder may include which.
+
 Prints one line per violation, as path:line: what is wrong, and exits with 1 if any.
 """
 
@@ -21,6 +23,41 @@ MAY_INCLUDE = {
 }
 # The umbrella header and the default operator table are the two that look upward.
 LOOK_UPWARD = {"xshards/xshards.h", "xshards/default_operators.cc"}
+
+# Inside a layer a folder may include those in the rows before its own. Files of the layer
+# itself may include all of its folders.
+FOLDER_ORDER = {
+    "xshards": (
+        ("memory", "types", "output"),
+        ("expression", "function", "storage"),
+        ("plan",),
+        ("optimizer",),
+        ("execution",),
+    ),
+    "io": (
+        ("fs", "options"),
+        ("text",),
+        ("scan",),
+        ("columnar", "write"),
+        ("csv", "json", "parquet", "ipc", "orc"),
+    ),
+    "ops": (
+        ("kernels",),
+        ("keys", "stream"),
+        ("row", "sort"),
+        ("distinct",),
+        ("exchange", "aggregate", "join"),
+    ),
+    "learn": (("feed", "ps", "schedule"),),
+}
+# Declarations that every folder of a layer may include: forward declarations, export
+# macros, and the headers that list what the folders define.
+OPEN_TO_ALL = {
+    "xshards/export.h",
+    "xshards/type_fwd.h",
+    "io/readers.h",
+    "ops/executors.h",
+}
 
 # Third parties stay behind one door: the headers, and the files that may use them.
 DOORS = (
@@ -44,6 +81,33 @@ def owner(path: str) -> str | None:
     return first if first in FOLDERS and "/" in path else None
 
 
+def folder_rank(path: str) -> tuple[str, int] | None:
+    """Return a file's folder and its row in FOLDER_ORDER; None for other layers."""
+    layer, *rest = path.split("/")
+    order = FOLDER_ORDER.get(layer)
+    if order is None:
+        return None
+    if len(rest) == 1:
+        return layer, len(order)
+    for rank, folders in enumerate(order):
+        if rest[0] in folders:
+            return f"{layer}/{rest[0]}", rank
+    return f"{layer}/{rest[0]}", -1
+
+
+def check_folders(path: str, target: str) -> str | None:
+    """Return what is wrong with an include inside one layer, None if nothing is."""
+    source, wanted = folder_rank(path), folder_rank(target)
+    if source is None or wanted is None or target in OPEN_TO_ALL:
+        return None
+    for folder, rank in (source, wanted):
+        if rank < 0:
+            return f"{folder}/ has no place in FOLDER_ORDER"
+    if source[0] == wanted[0] or source[1] > wanted[1]:
+        return None
+    return f"{source[0]}/ may not include {wanted[0]}/: {target}"
+
+
 def check_include(path: str, bracket: str, target: str, root: Path) -> str | None:
     """Return what is wrong with one include of one file, None if nothing is."""
     for name, header, files in DOORS:
@@ -63,6 +127,8 @@ def check_include(path: str, bracket: str, target: str, root: Path) -> str | Non
         if path in LOOK_UPWARD:
             return None
         return f"{source}/ may not include {wanted}/: {target}"
+    if source == wanted:
+        return check_folders(path, target)
     return None
 
 

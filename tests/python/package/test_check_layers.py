@@ -11,13 +11,23 @@ spec = importlib.util.spec_from_file_location(
 check_layers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check_layers)
 
-HEADERS = ("xshards/plan/plan.h", "io/csv_reader.h", "ops/join.h", "learn/estimator.h")
+HEADERS = (
+    "xshards/plan/plan.h",
+    "xshards/execution/runner.h",
+    "xshards/export.h",
+    "io/csv_reader.h",
+    "io/csv/options.h",
+    "io/json/options.h",
+    "io/text/text_input.h",
+    "ops/join.h",
+    "learn/estimator.h",
+)
 
 
 @pytest.fixture
 def tree(tmp_path):
     for name in HEADERS:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
 
     def check(name, text):
@@ -41,12 +51,17 @@ def test_this_repository_keeps_the_layers():
         ("python/src/a.cpp", '"learn/estimator.h"'),
         ("xshards/xshards.h", '"io/csv_reader.h"'),
         ("xshards/default_operators.cc", '"ops/join.h"'),
-        ("io/a.cc", "<simdjson.h>"),
+        ("io/json/a.cc", "<simdjson.h>"),
         ("io/a.cc", "<libfccp/csv.h>"),
-        ("xshards/a.cc", "<tbb/task_arena.h>"),
+        ("xshards/execution/thread_runner.cc", "<tbb/task_arena.h>"),
         ("learn/replica/a.cc", "<torch/torch.h>"),
         ("python/src/a.cpp", "<pybind11/pybind11.h>"),
         ("ops/a.cc", "<arrow/api.h>"),
+        ("io/csv/a.cc", '"io/text/text_input.h"'),
+        ("io/csv/parse/a.cc", '"io/csv/options.h"'),
+        ("io/a.cc", '"io/csv/options.h"'),
+        ("xshards/execution/a.cc", '"xshards/plan/plan.h"'),
+        ("xshards/types/a.cc", '"xshards/export.h"'),
     ],
 )
 def test_allowed_include(tree, name, include):
@@ -65,6 +80,16 @@ def test_allowed_include(tree, name, include):
         ("xshards/a.h", "<tbb/task_arena.h>", "oneTBB"),
         ("ops/a.cc", "<oneapi/tbb/task_arena.h>", "oneTBB"),
         ("ops/a.cc", "<simdjson.h>", "simdjson"),
+        ("io/csv/a.cc", "<simdjson.h>", "simdjson"),
+        ("io/csv/a.cc", '"io/json/options.h"', "io/csv/ may not include io/json/"),
+        ("io/text/a.cc", '"io/csv/options.h"', "io/text/ may not include io/csv/"),
+        (
+            "xshards/plan/a.cc",
+            '"xshards/execution/runner.h"',
+            "xshards/plan/ may not include xshards/execution/",
+        ),
+        ("io/csv/a.cc", '"io/csv_reader.h"', "io/csv/ may not include io/"),
+        ("io/new/a.cc", '"io/csv/options.h"', "io/new/ has no place in FOLDER_ORDER"),
         ("learn/a.cc", "<torch/torch.h>", "LibTorch"),
         ("learn/a.cc", "<tensorflow/c/c_api.h>", "TensorFlow"),
         ("xshards/a.cc", "<pybind11/pybind11.h>", "pybind11"),
