@@ -4,6 +4,10 @@
 #include <iostream>
 
 #include <arrow/api.h>
+#include <learn/feed/feeder.h>
+#include <learn/ps/client.h>
+#include <learn/ps/server.h>
+#include <learn/schedule/learning_rate_schedule.h>
 #include <xshards/xshards.h>
 
 namespace {

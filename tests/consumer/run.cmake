@@ -9,6 +9,12 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${work}/prefix"
     --component development)
+# Executors are no part of the API: no header of theirs may be installed.
+foreach(header IN ITEMS ops io/operators.h io/csv/block_reader.h xshards/pch.h)
+  if(EXISTS "${work}/prefix/include/xshards-1/${header}")
+    message(FATAL_ERROR "${header} is installed, though no public header includes it")
+  endif()
+endforeach()
 run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}" -B "${work}/build"
     "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE}"
     "-DCMAKE_PREFIX_PATH=${work}/prefix" "-DXSHARDS_PYARROW_DIR=${PYARROW_DIR}")

@@ -65,16 +65,20 @@ function(xshards_use_pch target)
   endif()
 endfunction()
 
-# xshards_add_layer(<name> [LIBRARIES <target>...]): makes the objects of one folder and
-# hands them, its public headers and what it links to XShardsLibrary.cmake.
+# xshards_add_layer(<name> [LIBRARIES <target>...] [PUBLIC_HEADERS <file>...]): makes the
+# objects of one folder and hands them, its headers and what it links to
+# XShardsLibrary.cmake. What the public headers include is installed with them.
 # A folder without sources yet is fine.
 function(xshards_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "LIBRARIES;PUBLIC_HEADERS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "*.h")
   list(FILTER headers EXCLUDE REGEX "(/pch\\.h|internal[^/]*\\.h)$")
   set_property(GLOBAL APPEND PROPERTY XSHARDS_LAYERS ${name})
   set_property(GLOBAL APPEND PROPERTY XSHARDS_HEADERS ${headers})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  list(TRANSFORM layer_PUBLIC_HEADERS PREPEND "${folder}/")
+  set_property(GLOBAL APPEND PROPERTY XSHARDS_PUBLIC_HEADERS ${layer_PUBLIC_HEADERS})
   if(NOT sources)
     return()
   endif()

@@ -5,6 +5,7 @@
 get_property(layers GLOBAL PROPERTY XSHARDS_LAYERS)
 get_property(objects GLOBAL PROPERTY XSHARDS_OBJECTS)
 get_property(headers GLOBAL PROPERTY XSHARDS_HEADERS)
+get_property(public_headers GLOBAL PROPERTY XSHARDS_PUBLIC_HEADERS)
 
 add_library(xshards SHARED)
 add_library(xshards::xshards ALIAS xshards)
@@ -13,22 +14,28 @@ target_link_libraries(
   PRIVATE ${objects} xshards_options
   PUBLIC XShardsArrow::arrow XShardsArrow::compute xtensor Threads::Threads)
 target_compile_features(xshards PUBLIC cxx_std_20)
-target_sources(
-  xshards
-  PUBLIC FILE_SET HEADERS
-         BASE_DIRS "${PROJECT_SOURCE_DIR}"
-         FILES ${headers})
+set(_include_dir "${CMAKE_INSTALL_INCLUDEDIR}/xshards-1")
+target_include_directories(xshards PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                          "$<INSTALL_INTERFACE:${_include_dir}>")
 
-# In a Python environment the wheel's libraries are neighbours; a plain install is for
+# Every header compiles alone, whether installed or not: `make lint-all`.
+add_library(xshards_headers INTERFACE)
+target_link_libraries(xshards_headers INTERFACE xshards)
+target_sources(
+  xshards_headers
+  INTERFACE FILE_SET HEADERS
+            BASE_DIRS "${PROJECT_SOURCE_DIR}"
+            FILES ${headers})
+set_target_properties(xshards_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+
+# In a Python environment Arrow's libraries are next to the package; a C++ install is for
 # this machine and remembers where they were found.
-if(XSHARDS_BUILD_PYTHON)
-  set(XSHARDS_INSTALL_RPATH "$ORIGIN" "$ORIGIN/../pyarrow")
-else()
-  set(XSHARDS_INSTALL_RPATH "$ORIGIN" "${XSHARDS_PYARROW_DIR}")
+set(XSHARDS_INSTALL_RPATH "$ORIGIN" "$ORIGIN/../pyarrow")
+if(NOT XSHARDS_PORTABLE)
+  list(APPEND XSHARDS_INSTALL_RPATH "${XSHARDS_PYARROW_DIR}")
 endif()
-set_target_properties(
-  xshards PROPERTIES LINKER_LANGUAGE CXX INSTALL_RPATH "${XSHARDS_INSTALL_RPATH}"
-                     VERIFY_INTERFACE_HEADER_SETS ON)
+set_target_properties(xshards PROPERTIES LINKER_LANGUAGE CXX
+                                         INSTALL_RPATH "${XSHARDS_INSTALL_RPATH}")
 
 # xshards::core, ::io, ::ops, ::learn all lead to the one library.
 foreach(layer IN LISTS layers)
@@ -57,8 +64,14 @@ install(
   TARGETS xshards ${layer_targets}
   EXPORT xshardsTargets
   COMPONENT development
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/xshards-1")
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(
+  CODE "set(xshards_source_dir \"${PROJECT_SOURCE_DIR}\")
+set(xshards_public_headers \"${public_headers}\")
+set(xshards_include_dir \"${_include_dir}\")"
+  COMPONENT development)
+install(SCRIPT "${PROJECT_SOURCE_DIR}/xshards/cmake/InstallHeaders.cmake"
+        COMPONENT development)
 install(
   EXPORT xshardsTargets
   NAMESPACE xshards::
