@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every target does its own set-up: Debian packages, .venv with pinned packages, build.
+# Each step prints one line and keeps its output in build/logs; V=1 shows all output.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# Each step uses all cores by itself.
+.NOTPARALLEL:
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 JOBS ?= $(shell nproc)
@@ -13,6 +16,11 @@ FUZZ_SECONDS ?= 600
 BOUNDED := partition_by sort join join_outer group_by unique
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
+export V
+STEP := .ci/step.sh
+# The closing lines of a test run.
+CTEST := $(STEP) --show '% tests passed|^Total Test time'
+PYTEST := $(STEP) --show '^=+ .*(passed|failed|error).* in .*='
 
 # The files in git and the new ones that git does not ignore, by extension.
 sources = $$(git ls-files -co --exclude-standard --deduplicate $(1) | xargs -r ls -d 2>/dev/null)
@@ -36,57 +44,49 @@ build: setup ## Leave an importable xshards in .venv
 demo: build ## Read, transform, partition and aggregate 336,776 flights
 	@$(VENV)/bin/python -m xshards.demo
 
-# Configuring again is needed only once: ninja does it when a CMake file changes.
-build/%/build.ninja: CMakePresets.json
-	cmake --preset $*
-	@touch $@
-
 .PHONY: cpp-dev cpp-asan cpp-tsan cpp-release
 cpp-dev cpp-asan cpp-tsan cpp-release: cpp-%: setup
-	@$(MAKE) -s build/$*/build.ninja
-	@cmake --build --preset $*
+	@.ci/compile.sh $*
 
 .PHONY: test test-cpp test-python test-slow
 test: test-cpp test-python ## C++ tests, Python tests, README and docstring examples
 test-cpp: cpp-dev
-	@ctest --preset dev
+	@$(CTEST) "C++ tests" ctest --preset dev
 test-python: build
 	@.ci/setup-venv.sh $(PYTHON) .venv-s3 --own-pins python/requirements-s3.txt
-	@$(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
+	@$(PYTEST) "Python tests" $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
 test-slow: build ## The tests that need over 1 GB or 60 s
-	@$(VENV)/bin/python -m pytest -m slow --timeout 3600
+	@$(PYTEST) "slow Python tests" $(VENV)/bin/python -m pytest -m slow --timeout 3600
 
 .PHONY: cpp-fuzz fuzz
 cpp-fuzz: setup
 	@.ci/setup-apt.sh $(PYTHON) clang
-	@$(MAKE) -s build/fuzz/build.ninja
-	@cmake --build --preset fuzz
+	@.ci/compile.sh fuzz xshards_fuzzers
 fuzz: cpp-fuzz ## Look for crashes in the parsers, FUZZ_SECONDS (600) for each
-	@tests/fuzz/run.sh $(FUZZ_SECONDS)
+	@$(STEP) --show executed_units "fuzzers, $(FUZZ_SECONDS) s each" tests/fuzz/run.sh $(FUZZ_SECONDS)
 
 .PHONY: sanitize
 sanitize: ## C++ tests under the address, undefined and thread sanitizers; a short fuzz
 	@$(MAKE) cpp-asan
-	@ctest --preset asan
+	@$(CTEST) "C++ tests, asan" ctest --preset asan
 	@$(MAKE) cpp-tsan
-	@ctest --preset tsan
+	@$(CTEST) "C++ tests, tsan" ctest --preset tsan
 	@$(MAKE) fuzz FUZZ_SECONDS=10
 
 .PHONY: lint lint-all lint-style
 lint-style: setup
-	@! git grep -nE '^(<<<<<<<|>>>>>>>) '  # what a merge left
-	@$(VENV)/bin/clang-format --dry-run -Werror $(call sources,$(CPP))
-	@$(VENV)/bin/ruff check -q
-	@$(VENV)/bin/ruff format --check -q
-	@$(VENV)/bin/mypy
-	@$(VENV)/bin/python tests/check_layers.py
-	@$(MAKE) -s build/dev/build.ninja
-	@cmake --build --preset dev --target build.ninja >/dev/null  # a new file joins the database
+	@$(STEP) "conflict markers" bash -c "! git grep -nE '^(<<<<<<<|>>>>>>>) '"
+	@$(STEP) "clang-format" $(VENV)/bin/clang-format --dry-run -Werror $(call sources,$(CPP))
+	@$(STEP) "ruff check" $(VENV)/bin/ruff check -q
+	@$(STEP) "ruff format" $(VENV)/bin/ruff format --check -q
+	@$(STEP) "mypy" $(VENV)/bin/mypy
+	@$(STEP) "layers" $(VENV)/bin/python tests/check_layers.py
+	@.ci/compile.sh dev build.ninja  # the compile commands for clang-tidy
 lint: lint-style ## Format, types, layers; clang-tidy on what changed since the last release
-	@$(VENV)/bin/python .ci/clang_tidy.py --changed --jobs $(JOBS)
+	@$(STEP) --show ^clang-tidy: "clang-tidy" $(VENV)/bin/python .ci/clang_tidy.py --changed --jobs $(JOBS)
 lint-all: lint-style ## The same with clang-tidy on every file, and each header on its own
-	@cmake --build --preset dev --target all_verify_interface_header_sets
-	@$(VENV)/bin/python .ci/clang_tidy.py --jobs $(JOBS)
+	@.ci/compile.sh dev all_verify_interface_header_sets
+	@$(STEP) --show ^clang-tidy: "clang-tidy" $(VENV)/bin/python .ci/clang_tidy.py --jobs $(JOBS)
 
 .PHONY: format
 format: setup ## Rewrite the sources in the project's style

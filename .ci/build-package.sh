@@ -11,10 +11,11 @@ wanted=$(cat "${BASH_SOURCE[0]}" pyproject.toml | sha256sum)
 
 if [[ -f $build/build.ninja && -d $site/xshards && -f $stamp && $(<"$stamp") == "$wanted" ]]
 then
-  cmake --build "$build"
-  cmake --install "$build" --component python --prefix "$site" | { grep -v Up-to-date || true; }
+  .ci/step.sh "compile package" cmake --build "$build"
+  .ci/step.sh --quiet "install package" \
+    cmake --install "$build" --component python --prefix "$site"
 else
-  "$venv/bin/python" -m pip install --disable-pip-version-check -v --no-build-isolation \
+  .ci/step.sh "compile and install package" "$venv/bin/python" -m pip install --disable-pip-version-check -v --no-build-isolation \
     --no-deps -e .
   echo "$wanted" >"$stamp"
 fi

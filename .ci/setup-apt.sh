@@ -41,7 +41,7 @@ else
   echo "  sudo apt-get update && sudo apt-get install -y ${missing[*]}" >&2
   exit 1
 fi
-echo "Installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-"${sudo[@]}" apt-get update -q
-"${sudo[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
+.ci/step.sh "apt package lists" "${sudo[@]}" apt-get update -q
+.ci/step.sh "apt packages" \
+  "${sudo[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"

@@ -27,14 +27,21 @@ wanted=$(cat "${BASH_SOURCE[0]}" "$constraints" "$@" | sha256sum)
 
 "$python" -c 'import sys; raise SystemExit(sys.version_info < (3, 11) and
     "Python 3.11 or newer is needed; name one with make PYTHON=...")'
-[[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
-pip=("$venv/bin/python" -m pip install --disable-pip-version-check -q -c "$constraints")
-echo "Installing the pinned packages into $venv"
-if ((torch)); then
-  # First and alone: asked for by another package, torch would bring its CUDA build.
-  "${pip[@]}" "$(grep '^torch==' "$constraints")"
-fi
-for file in "$@"; do
-  "${pip[@]}" -r "$file"
-done
+
+install() {
+  set -euo pipefail
+  [[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
+  local pip=("$venv/bin/python" -m pip install --disable-pip-version-check -q -c "$constraints")
+  if ((torch)); then
+    # First and alone: asked for by another package, torch would bring its CUDA build.
+    "${pip[@]}" "$(grep '^torch==' "$constraints")"
+  fi
+  local file
+  for file in "$@"; do
+    "${pip[@]}" -r "$file"
+  done
+}
+export -f install
+export python venv constraints torch
+.ci/step.sh "python packages, $venv" bash -c 'install "$@"' install "$@"
 echo "$wanted" >"$stamp"
