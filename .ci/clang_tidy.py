@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run clang-tidy on the sources of build/dev, or only on the changed ones.
 
-The bindings are included once `make build` has made build/wheel.
-
 The compile commands are rewritten first: they name GCC's precompiled header and flags
 that clang does not read.
 """
@@ -19,9 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DATABASES = [
-    ROOT / "build" / name / "compile_commands.json" for name in ("dev", "wheel")
-]
+DATABASE = ROOT / "build" / "dev" / "compile_commands.json"
 OUTPUT = ROOT / "build" / "tidy"
 GCC_ONLY = {"-fpch-preprocess", "-Winvalid-pch"}
 
@@ -78,9 +74,7 @@ def main() -> int:
             "file": e["file"],
             "arguments": clang_arguments(e),
         }
-        for database in reversed(DATABASES)
-        if database.exists()
-        for e in json.loads(database.read_text())
+        for e in json.loads(DATABASE.read_text())
         if not Path(e["file"]).is_relative_to(ROOT / "build")
     }
     OUTPUT.mkdir(parents=True, exist_ok=True)
