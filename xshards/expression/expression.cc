@@ -9,7 +9,7 @@
 #include <arrow/datum.h>
 #include <arrow/type.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 #include "xshards/types/dictionary_encoding.h"
 
 namespace xshards {
@@ -65,10 +65,10 @@ Expression Binary(const char* function, const Expression& left, const Expression
 
 Expression Expression::Call(std::string function, std::vector<Expression> arguments,
                             std::shared_ptr<cp::FunctionOptions> options) {
-  std::vector<ArrowExpression> lowered;
-  for (auto& argument : arguments) lowered.push_back(std::move(argument.arrow_));
+  std::vector<ArrowExpression> compiled;
+  for (auto& argument : arguments) compiled.push_back(std::move(argument.arrow_));
   return Expression(
-      cp::call(std::move(function), std::move(lowered), std::move(options)));
+      cp::call(std::move(function), std::move(compiled), std::move(options)));
 }
 
 arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) const {
@@ -85,10 +85,10 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
   }
   const auto values = DecodedSchema(arrow::schema(schema.fields(), schema.metadata()));
   auto bind = [&]() -> arrow::Result<BoundExpression> {
-    const Lowering lowering(*values);
-    ARROW_ASSIGN_OR_RAISE(auto lowered, lowering.Lower(arrow_));
-    ARROW_ASSIGN_OR_RAISE(auto bound, lowered.arrow.Bind(*values));
-    auto required = lowering.required();
+    const Compiler compilation(*values);
+    ARROW_ASSIGN_OR_RAISE(auto compiled, compilation.Compile(arrow_));
+    ARROW_ASSIGN_OR_RAISE(auto bound, compiled.arrow.Bind(*values));
+    auto required = compilation.required();
     for (auto& one : required) {
       ARROW_ASSIGN_OR_RAISE(one.arrow, one.arrow.Bind(*values));
     }
@@ -96,11 +96,11 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
     const auto* call = arrow_.call();
     if (call != nullptr && call->function_name == "as_dtype") {
       return BoundExpression{std::move(bound),
-                             field->WithMetadata(lowered.field->metadata()),
+                             field->WithMetadata(compiled.field->metadata()),
                              std::move(required)};
     }
     // Only the dtype: a label or index that a column had is not that of the result.
-    return BoundExpression{std::move(bound), WithDtypeOf(field, *lowered.field),
+    return BoundExpression{std::move(bound), WithDtypeOf(field, *compiled.field),
                            std::move(required)};
   };
   auto bound = bind();

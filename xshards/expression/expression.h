@@ -34,26 +34,26 @@ struct BoundExpression {
 /// A description of a value computed from the columns of a row: plain data, made with
 /// col(), lit(), operators and the functions below.
 ///
-/// It says what is meant in pandas' terms; Bind() lowers it to Arrow kernels with pandas'
-/// results: a comparison with a missing value is false (`!=` true) or, among the nullable
-/// dtypes, missing; `/` of integers gives floats, NaN is missing.
+/// It says what is meant in pandas' terms; Bind() compiles it to Arrow kernels with
+/// pandas' results: a comparison with a missing value is false (`!=` true) or, among the
+/// nullable dtypes, missing; `/` of integers gives floats, NaN is missing.
 class XSHARDS_EXPORT Expression {
  public:
   /// Wraps an Arrow expression of unbound field references, literals and calls.
   explicit Expression(arrow::compute::Expression arrow) : arrow_(std::move(arrow)) {}
 
   /// Call any Arrow scalar function by name, such as "utf8_upper", or one of pandas'
-  /// meaning that lowering.cc lists, such as "floor_divide".
+  /// meaning that compiler.cc lists, such as "floor_divide".
   static Expression Call(
       std::string function, std::vector<Expression> arguments,
       std::shared_ptr<arrow::compute::FunctionOptions> options = nullptr);
 
-  /// The expression as built, before lowering: what optimizer rules and codecs read.
+  /// The expression as built, before compilation: what optimizer rules and codecs read.
   const arrow::compute::Expression& arrow() const { return arrow_; }
 
-  /// Lower to pandas semantics and bind to a schema. KeyError names an unknown column and
-  /// lists those there are; TypeError names the operation and its operand types. Encoded
-  /// columns (encoded_columns.h) are bound to as values.
+  /// Compile with pandas semantics and bind to a schema. KeyError names an unknown column
+  /// and lists those there are; TypeError names the operation and its operand types.
+  /// Encoded columns (encoded_columns.h) are bound to as values.
   arrow::Result<BoundExpression> Bind(const arrow::Schema& schema) const;
 
   /// The names of the columns it reads, each once, in order of appearance.

@@ -3,84 +3,87 @@
 
 #include <arrow/compute/api_scalar.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 
 namespace xshards {
 
 namespace cp = arrow::compute;
 
-OperandResult LowerTextMatch(const Lowering& lowering, const ArrowExpression::Call& call,
-                             std::vector<Operand> arguments) {
+OperandResult CompileTextMatch(const Compiler& compilation,
+                               const ArrowExpression::Call& call,
+                               std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   auto match = cp::call(call.function_name, {text.arrow}, call.options);
   if (!HasMissingLogic(text.family())) {
     match = cp::call("coalesce", {std::move(match), cp::literal(false)});
   }
-  return lowering.Typed(std::move(match), text.family());
+  return compilation.Typed(std::move(match), text.family());
 }
 
-OperandResult LowerTextSlice(const Lowering& lowering, const ArrowExpression::Call&,
-                             std::vector<Operand> arguments) {
+OperandResult CompileTextSlice(const Compiler& compilation, const ArrowExpression::Call&,
+                               std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   cp::SliceOptions options;
   ARROW_ASSIGN_OR_RAISE(options.start, IntegerOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(options.stop, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(options.step, IntegerOption(arguments[3]));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("utf8_slice_codeunits", {text.arrow}, std::move(options)), text.family());
 }
 
-OperandResult LowerTextStrip(const Lowering& lowering, const ArrowExpression::Call&,
-                             std::vector<Operand> arguments) {
+OperandResult CompileTextStrip(const Compiler& compilation, const ArrowExpression::Call&,
+                               std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_ASSIGN_OR_RAISE(auto side, TextOption(arguments[1]));
   if (arguments.size() == 2) {
-    return lowering.Typed(cp::call("utf8_" + side + "_whitespace", {text.arrow}),
-                          text.family());
+    return compilation.Typed(cp::call("utf8_" + side + "_whitespace", {text.arrow}),
+                             text.family());
   }
   ARROW_ASSIGN_OR_RAISE(auto characters, TextOption(arguments[2]));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("utf8_" + side, {text.arrow}, cp::TrimOptions(std::move(characters))),
       text.family());
 }
 
-OperandResult LowerTextPad(const Lowering& lowering, const ArrowExpression::Call&,
-                           std::vector<Operand> arguments) {
+OperandResult CompileTextPad(const Compiler& compilation, const ArrowExpression::Call&,
+                             std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_ASSIGN_OR_RAISE(const auto side, TextOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto width, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(auto filler, TextOption(arguments[3]));
   // Where both sides cannot get as much, Python gives the left more in even widths.
   const cp::PadOptions options(width, std::move(filler), width % 2 == 0);
-  return lowering.Typed(cp::call("utf8_" + side, {text.arrow}, options), text.family());
+  return compilation.Typed(cp::call("utf8_" + side, {text.arrow}, options),
+                           text.family());
 }
 
-OperandResult LowerTextZeroFill(const Lowering& lowering, const ArrowExpression::Call&,
-                                std::vector<Operand> arguments) {
+OperandResult CompileTextZeroFill(const Compiler& compilation,
+                                  const ArrowExpression::Call&,
+                                  std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_ASSIGN_OR_RAISE(const auto width, IntegerOption(arguments[1]));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("utf8_zero_fill", {text.arrow}, cp::ZeroFillOptions(width)),
       text.family());
 }
 
-OperandResult LowerTextCount(const Lowering& lowering, const ArrowExpression::Call&,
-                             std::vector<Operand> arguments) {
+OperandResult CompileTextCount(const Compiler& compilation, const ArrowExpression::Call&,
+                               std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_ASSIGN_OR_RAISE(auto pattern, TextOption(arguments[1]));
   auto count = cp::call("count_substring_regex", {text.arrow},
                         cp::MatchSubstringOptions(std::move(pattern)));
-  return lowering.Typed(CastTo(std::move(count), arrow::int64()), text.family());
+  return compilation.Typed(CastTo(std::move(count), arrow::int64()), text.family());
 }
 
-OperandResult LowerTextReplaceSlice(const Lowering& lowering,
-                                    const ArrowExpression::Call&,
-                                    std::vector<Operand> arguments) {
+OperandResult CompileTextReplaceSlice(const Compiler& compilation,
+                                      const ArrowExpression::Call&,
+                                      std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_ASSIGN_OR_RAISE(const auto start, IntegerOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto stop, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(auto replacement, TextOption(arguments[3]));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("utf8_replace_slice", {text.arrow},
                cp::ReplaceSliceOptions(start, stop, std::move(replacement))),
       text.family());

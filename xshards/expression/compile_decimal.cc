@@ -10,7 +10,7 @@
 #include <arrow/compute/cast.h>
 #include <arrow/util/decimal.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 #include "xshards/types/common_type.h"
 
 namespace xshards {
@@ -83,7 +83,7 @@ arrow::Status NoArithmetic(const std::string& function, const Operand& left,
 }
 
 /// A sum, difference, product or quotient, in as many digits as it needs.
-OperandResult Exact(const Lowering& lowering, const std::string& function,
+OperandResult Exact(const Compiler& compilation, const std::string& function,
                     const Operand& left, const Operand& right, DtypeFamily family) {
   Digits a = DigitsOf(left);
   Digits b = DigitsOf(right);
@@ -106,30 +106,31 @@ OperandResult Exact(const Lowering& lowering, const std::string& function,
   const bool wide = result.precision > kMaxPrecision128 ||
                     left.id() == Type::DECIMAL256 || right.id() == Type::DECIMAL256 ||
                     std::max(a.precision, b.precision) > kMaxPrecision128;
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call(function, {InDigits(left, a, wide), InDigits(right, b, wide)}), family);
 }
 
 /// Python cuts quotients of decimals, Arrow's dtypes round them down.
-OperandResult WholeQuotient(const Lowering& lowering, const Operand& left,
+OperandResult WholeQuotient(const Compiler& compilation, const Operand& left,
                             const Operand& right, DtypeFamily family) {
-  ARROW_ASSIGN_OR_RAISE(auto quotient, Exact(lowering, "divide", left, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto quotient, Exact(compilation, "divide", left, right, family));
   const char* round = family == DtypeFamily::kPlain ? "trunc" : "floor";
-  return lowering.Typed(cp::call(round, {std::move(quotient.arrow)}), family);
+  return compilation.Typed(cp::call(round, {std::move(quotient.arrow)}), family);
 }
 
 /// What is left of the dividend, with its sign, as in Python.
-OperandResult Remainder(const Lowering& lowering, const Operand& left,
+OperandResult Remainder(const Compiler& compilation, const Operand& left,
                         const Operand& right, DtypeFamily family) {
-  ARROW_ASSIGN_OR_RAISE(auto quotient, WholeQuotient(lowering, left, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto quotient, WholeQuotient(compilation, left, right, family));
   const Digits digits = DigitsOf(quotient);
   const int32_t whole = std::max(1, digits.precision - digits.scale);
   const auto cut = DecimalOf({whole, 0}, whole > kMaxPrecision128);
-  ARROW_ASSIGN_OR_RAISE(quotient, lowering.Typed(As(quotient, cut), family));
+  ARROW_ASSIGN_OR_RAISE(quotient, compilation.Typed(As(quotient, cut), family));
   ARROW_ASSIGN_OR_RAISE(auto product,
-                        Exact(lowering, "multiply", quotient, right, family));
-  ARROW_ASSIGN_OR_RAISE(auto rest, Exact(lowering, "subtract", left, product, family));
-  return lowering.Typed(As(rest, DecimalCommonType(*left.type(), *right.type())), family);
+                        Exact(compilation, "multiply", quotient, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto rest, Exact(compilation, "subtract", left, product, family));
+  return compilation.Typed(As(rest, DecimalCommonType(*left.type(), *right.type())),
+                           family);
 }
 
 /// A float times ten to the power of `scale`, rounded down, and whether that is exact.
@@ -241,9 +242,9 @@ std::optional<DecimalComparison> CompareWithFloat(const std::string& function,
   return found;
 }
 
-OperandResult LowerDecimalArithmetic(const Lowering& lowering,
-                                     const std::string& function, Operand left,
-                                     Operand right) {
+OperandResult CompileDecimalArithmetic(const Compiler& compilation,
+                                       const std::string& function, Operand left,
+                                       Operand right) {
   const DtypeFamily family = CombinedFamily(left, right);
   for (auto [operand, other] : {std::pair{&left, &right}, std::pair{&right, &left}}) {
     if (operand->id() == Type::NA) {
@@ -254,9 +255,9 @@ OperandResult LowerDecimalArithmetic(const Lowering& lowering,
       return NoArithmetic(function, left, right);
     }
   }
-  if (function == "floor_divide") return WholeQuotient(lowering, left, right, family);
-  if (function != "modulo") return Exact(lowering, function, left, right, family);
-  if (family == DtypeFamily::kPlain) return Remainder(lowering, left, right, family);
+  if (function == "floor_divide") return WholeQuotient(compilation, left, right, family);
+  if (function != "modulo") return Exact(compilation, function, left, right, family);
+  if (family == DtypeFamily::kPlain) return Remainder(compilation, left, right, family);
   return NoArithmetic(function, left, right);  // nor has pandas one of Arrow's decimals
 }
 

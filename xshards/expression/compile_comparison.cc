@@ -7,8 +7,8 @@
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 
+#include "xshards/expression/compiler.h"
 #include "xshards/expression/datetime_literal.h"
-#include "xshards/expression/lowering.h"
 #include "xshards/types/common_type.h"
 
 namespace xshards {
@@ -129,7 +129,7 @@ arrow::Result<Operand> ReadTime(Operand text, const Operand& time) {
 }
 
 /// Missing compares as false, but for `!=`; or stays missing.
-OperandResult Compared(const Lowering& lowering, const std::string& function,
+OperandResult Compared(const Compiler& compilation, const std::string& function,
                        ArrowExpression left, ArrowExpression right, DtypeFamily family) {
   auto compared = cp::call(function, {std::move(left), std::move(right)});
   if (family == DtypeFamily::kText) family = DtypeFamily::kArrow;
@@ -137,7 +137,7 @@ OperandResult Compared(const Lowering& lowering, const std::string& function,
     compared =
         cp::call("coalesce", {std::move(compared), cp::literal(function == "not_equal")});
   }
-  return lowering.Typed(std::move(compared), family);
+  return compilation.Typed(std::move(compared), family);
 }
 
 ArrowExpression Codes(const Operand& operand,
@@ -146,7 +146,7 @@ ArrowExpression Codes(const Operand& operand,
                   cp::SetLookupOptions(categories));
 }
 
-OperandResult CompareCategoryWithConstant(const Lowering& lowering,
+OperandResult CompareCategoryWithConstant(const Compiler& compilation,
                                           const std::string& function,
                                           const Operand& left, const Operand& right) {
   const Operand& column = left.literal() == nullptr ? left : right;
@@ -162,12 +162,12 @@ OperandResult CompareCategoryWithConstant(const Lowering& lowering,
   ARROW_ASSIGN_OR_RAISE(auto code, (*codes)->GetScalar(0));
   auto column_codes = Codes(column, categories);
   const bool is_left = &column == &left;
-  return Compared(lowering, function, is_left ? column_codes : cp::literal(code),
+  return Compared(compilation, function, is_left ? column_codes : cp::literal(code),
                   is_left ? cp::literal(code) : column_codes, DtypeFamily::kPlain);
 }
 
 /// By the order of the categories; equality also of those that have none.
-OperandResult CompareCategories(const Lowering& lowering, const std::string& function,
+OperandResult CompareCategories(const Compiler& compilation, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const bool both = left.family() == right.family();
   if (both) {
@@ -180,9 +180,9 @@ OperandResult CompareCategories(const Lowering& lowering, const std::string& fun
   if (IsEquality(function)) {
     const auto type = ComparedType(left, right);
     if (type == nullptr) {
-      return lowering.Typed(cp::literal(function == "not_equal"), DtypeFamily::kPlain);
+      return compilation.Typed(cp::literal(function == "not_equal"), DtypeFamily::kPlain);
     }
-    return Compared(lowering, function, As(left, type), As(right, type),
+    return Compared(compilation, function, As(left, type), As(right, type),
                     DtypeFamily::kPlain);
   }
   const Operand& category = left.family() == DtypeFamily::kCategory ? left : right;
@@ -195,11 +195,11 @@ OperandResult CompareCategories(const Lowering& lowering, const std::string& fun
       return arrow::Status::TypeError("there is no order between ", DescribeType(left),
                                       " and ", DescribeType(right));
     }
-    return CompareCategoryWithConstant(lowering, function, left, right);
+    return CompareCategoryWithConstant(compilation, function, left, right);
   }
   ARROW_ASSIGN_OR_RAISE(auto categories, CategoriesOf(*left.field));
-  return Compared(lowering, function, Codes(left, categories), Codes(right, categories),
-                  DtypeFamily::kPlain);
+  return Compared(compilation, function, Codes(left, categories),
+                  Codes(right, categories), DtypeFamily::kPlain);
 }
 
 /// A value as one of a type; nullptr if it is not the same.
@@ -248,14 +248,15 @@ arrow::Result<std::shared_ptr<arrow::Array>> ExactValues(const arrow::Array& val
 
 }  // namespace
 
-OperandResult LowerComparison(const Lowering& lowering, const ArrowExpression::Call& call,
-                              std::vector<Operand> arguments) {
+OperandResult CompileComparison(const Compiler& compilation,
+                                const ArrowExpression::Call& call,
+                                std::vector<Operand> arguments) {
   const std::string& function = call.function_name;
   ARROW_ASSIGN_OR_RAISE(auto left, ReadTime(arguments[0], arguments[1]));
   ARROW_ASSIGN_OR_RAISE(auto right, ReadTime(arguments[1], arguments[0]));
   if (left.family() == DtypeFamily::kCategory ||
       right.family() == DtypeFamily::kCategory) {
-    return CompareCategories(lowering, function, left, right);
+    return CompareCategories(compilation, function, left, right);
   }
   const auto type = ComparedType(left, right);
   const auto family = CombinedFamily(left, right);
@@ -264,45 +265,48 @@ OperandResult LowerComparison(const Lowering& lowering, const ArrowExpression::C
     right.arrow = NaNAsNull(right);
   } else if (auto exact = CompareWithFloat(function, left, right)) {
     if (IsEquality(function) && exact->never_equal) {
-      return lowering.Typed(cp::literal(function == "not_equal"), family);
+      return compilation.Typed(cp::literal(function == "not_equal"), family);
     }
-    return Compared(lowering, exact->function, std::move(exact->decimal),
+    return Compared(compilation, exact->function, std::move(exact->decimal),
                     std::move(exact->constant), family);
   }
   if (type != nullptr) {
-    return Compared(lowering, function, Comparable(left, type), Comparable(right, type),
-                    family);
+    return Compared(compilation, function, Comparable(left, type),
+                    Comparable(right, type), family);
   }
   if (!IsEquality(function)) {
     return arrow::Status::TypeError("there is no order between ", DescribeType(left),
                                     " and ", DescribeType(right));
   }
-  return lowering.Typed(cp::literal(function == "not_equal"), family);
+  return compilation.Typed(cp::literal(function == "not_equal"), family);
 }
 
-OperandResult LowerIsNull(const Lowering& lowering, const ArrowExpression::Call& call,
+OperandResult CompileIsNull(const Compiler& compilation,
+                            const ArrowExpression::Call& call,
+                            std::vector<Operand> arguments) {
+  return compilation.Typed(cp::call(call.function_name, {arguments[0].arrow},
+                                    cp::NullOptions(/*nan_is_null=*/true)),
+                           DtypeFamily::kPlain);
+}
+
+OperandResult CompileIsIn(const Compiler& compilation, const ArrowExpression::Call& call,
                           std::vector<Operand> arguments) {
-  return lowering.Typed(cp::call(call.function_name, {arguments[0].arrow},
-                                 cp::NullOptions(/*nan_is_null=*/true)),
-                        DtypeFamily::kPlain);
-}
-
-OperandResult LowerIsIn(const Lowering& lowering, const ArrowExpression::Call& call,
-                        std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const bool masked = operand.family() == DtypeFamily::kMasked;
   const auto& options = static_cast<const cp::SetLookupOptions&>(*call.options);
   ARROW_ASSIGN_OR_RAISE(auto values,
                         ExactValues(*options.value_set.make_array(), operand.type(),
                                     /*keep_missing=*/!masked));
-  return lowering.Typed(cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(values)),
-                        masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
+  return compilation.Typed(
+      cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(values)),
+      masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
 }
 
 /// Values keep their places, so none is left out. One of a kind the column cannot hold is
 /// never found: text is not parsed to be found among numbers.
-OperandResult LowerIndexIn(const Lowering& lowering, const ArrowExpression::Call& call,
-                           std::vector<Operand> arguments) {
+OperandResult CompileIndexIn(const Compiler& compilation,
+                             const ArrowExpression::Call& call,
+                             std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const auto type = ValueType(operand.type());
   const auto& options = static_cast<const cp::SetLookupOptions&>(*call.options);
@@ -313,13 +317,13 @@ OperandResult LowerIndexIn(const Lowering& lowering, const ArrowExpression::Call
              arrow::is_base_binary_like(values->type_id())) {
     ARROW_ASSIGN_OR_RAISE(values, arrow::MakeEmptyArray(type));
   }
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("index_in", {operand.arrow}, cp::SetLookupOptions(values)),
       DtypeFamily::kPlain);
 }
 
-OperandResult LowerLogic(const Lowering& lowering, const ArrowExpression::Call& call,
-                         std::vector<Operand> arguments) {
+OperandResult CompileLogic(const Compiler& compilation, const ArrowExpression::Call& call,
+                           std::vector<Operand> arguments) {
   const Operand& left = arguments[0];
   const Operand& right = arguments[1];
   const DtypeFamily family = CombinedFamily(left, right);
@@ -334,9 +338,9 @@ OperandResult LowerLogic(const Lowering& lowering, const ArrowExpression::Call& 
       return arrow::Status::TypeError("no integer type holds the bits of ",
                                       DescribeType(left), " and ", DescribeType(right));
     }
-    return lowering.Typed(cp::call(is_and ? "bit_wise_and" : "bit_wise_or",
-                                   {As(left, type), As(right, type)}),
-                          family);
+    return compilation.Typed(cp::call(is_and ? "bit_wise_and" : "bit_wise_or",
+                                      {As(left, type), As(right, type)}),
+                             family);
   }
   for (const Operand& operand : arguments) {
     if (operand.id() == Type::BOOL || operand.id() == Type::NA) continue;
@@ -348,15 +352,16 @@ OperandResult LowerLogic(const Lowering& lowering, const ArrowExpression::Call& 
   if (!HasMissingLogic(family)) {
     both = cp::call("coalesce", {std::move(both), cp::literal(false)});
   }
-  return lowering.Typed(std::move(both), family);
+  return compilation.Typed(std::move(both), family);
 }
 
-OperandResult LowerInvert(const Lowering& lowering, const ArrowExpression::Call& call,
-                          std::vector<Operand> arguments) {
+OperandResult CompileInvert(const Compiler& compilation,
+                            const ArrowExpression::Call& call,
+                            std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const char* function =
       arrow::is_integer(operand.id()) ? "bit_wise_not" : call.function_name.c_str();
-  return lowering.Typed(cp::call(function, {operand.arrow}), operand.family());
+  return compilation.Typed(cp::call(function, {operand.arrow}), operand.family());
 }
 
 }  // namespace xshards

@@ -4,7 +4,7 @@
 
 #include <arrow/compute/api_scalar.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 
 namespace xshards {
 
@@ -20,22 +20,24 @@ arrow::Status CheckText(const std::string& function, const Operand& operand) {
 }  // namespace
 
 // (text, separator, most splits or -1, from the end)
-OperandResult LowerTextSplit(const Lowering& lowering, const ArrowExpression::Call& call,
-                             std::vector<Operand> arguments) {
+OperandResult CompileTextSplit(const Compiler& compilation,
+                               const ArrowExpression::Call& call,
+                               std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_RETURN_NOT_OK(CheckText(call.function_name, text));
   ARROW_ASSIGN_OR_RAISE(auto separator, TextOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto most, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(const auto from_end, IntegerOption(arguments[3]));
   const cp::SplitPatternOptions options(std::move(separator), most, from_end != 0);
-  return lowering.Typed(cp::call("split_pattern", {text.arrow}, options),
-                        DtypeFamily::kPlain);
+  return compilation.Typed(cp::call("split_pattern", {text.arrow}, options),
+                           DtypeFamily::kPlain);
 }
 
 // (list, place): missing where the list is too short. Arrow's own list_element fails
 // there, so the one value is cut out, and what is not there filled up, before.
-OperandResult LowerListGet(const Lowering& lowering, const ArrowExpression::Call& call,
-                           std::vector<Operand> arguments) {
+OperandResult CompileListGet(const Compiler& compilation,
+                             const ArrowExpression::Call& call,
+                             std::vector<Operand> arguments) {
   const Operand& list = arguments[0];
   if (!arrow::is_list_like(list.id())) {
     return arrow::Status::TypeError(call.function_name, " needs lists, not ",
@@ -45,21 +47,21 @@ OperandResult LowerListGet(const Lowering& lowering, const ArrowExpression::Call
   auto one = cp::call(
       "list_slice", {list.arrow},
       cp::ListSliceOptions(place, place + 1, 1, /*return_fixed_size_list=*/true));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("list_element", {std::move(one), cp::literal(int64_t{0})}),
       DtypeFamily::kPlain);
 }
 
 // (text, pattern with one named group): what the group matches first.
-OperandResult LowerTextExtract(const Lowering& lowering,
-                               const ArrowExpression::Call& call,
-                               std::vector<Operand> arguments) {
+OperandResult CompileTextExtract(const Compiler& compilation,
+                                 const ArrowExpression::Call& call,
+                                 std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
   ARROW_RETURN_NOT_OK(CheckText(call.function_name, text));
   ARROW_ASSIGN_OR_RAISE(auto pattern, TextOption(arguments[1]));
   auto groups = cp::call("extract_regex", {text.arrow},
                          cp::ExtractRegexOptions(std::move(pattern)));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("struct_field", {std::move(groups)}, cp::StructFieldOptions({0})),
       text.family());
 }

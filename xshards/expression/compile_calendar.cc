@@ -5,7 +5,7 @@
 
 #include <arrow/compute/api_scalar.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 
 namespace xshards {
 
@@ -76,20 +76,21 @@ ArrowExpression FloorDivide(const ArrowExpression& numbers, int64_t divisor) {
 
 }  // namespace
 
-OperandResult LowerRoundTime(const Lowering& lowering, const ArrowExpression::Call& call,
-                             std::vector<Operand> arguments) {
+OperandResult CompileRoundTime(const Compiler& compilation,
+                               const ArrowExpression::Call& call,
+                               std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("rounding", time));
   ARROW_ASSIGN_OR_RAISE(const auto text, TextOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto frequency, Frequency(text));
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call(call.function_name, {time.arrow},
                cp::RoundTemporalOptions(frequency.first, frequency.second)),
       time.family());
 }
 
-OperandResult LowerStrftime(const Lowering& lowering, const ArrowExpression::Call&,
-                            std::vector<Operand> arguments) {
+OperandResult CompileStrftime(const Compiler& compilation, const ArrowExpression::Call&,
+                              std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("text", time));
   ARROW_ASSIGN_OR_RAISE(auto format, TextOption(arguments[1]));
@@ -97,11 +98,12 @@ OperandResult LowerStrftime(const Lowering& lowering, const ArrowExpression::Cal
     return arrow::Status::NotImplemented("strftime knows no %f: ", format);
   }
   auto text = cp::call("strftime", {Seconds(time)}, cp::StrftimeOptions(format));
-  return lowering.Typed(CastTo(std::move(text), arrow::large_utf8()), time.family());
+  return compilation.Typed(CastTo(std::move(text), arrow::large_utf8()), time.family());
 }
 
-OperandResult LowerDaysInMonth(const Lowering& lowering, const ArrowExpression::Call&,
-                               std::vector<Operand> arguments) {
+OperandResult CompileDaysInMonth(const Compiler& compilation,
+                                 const ArrowExpression::Call&,
+                                 std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("month", time));
   const auto local = TypeOf(time).timezone().empty()
@@ -113,22 +115,24 @@ OperandResult LowerDaysInMonth(const Lowering& lowering, const ArrowExpression::
   options.ceil_is_strictly_greater = true;
   auto end = cp::call("ceil_temporal", {date}, options);
   auto days = cp::call("days_between", {std::move(begin), std::move(end)});
-  return lowering.Typed(CastTo(std::move(days), arrow::int32()), time.family());
+  return compilation.Typed(CastTo(std::move(days), arrow::int32()), time.family());
 }
 
-OperandResult LowerIsLeapYear(const Lowering& lowering, const ArrowExpression::Call& call,
-                              std::vector<Operand> arguments) {
+OperandResult CompileIsLeapYear(const Compiler& compilation,
+                                const ArrowExpression::Call& call,
+                                std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("year", time));
   auto leaps = cp::call(call.function_name, {time.arrow});
   if (!HasMissingLogic(time.family())) {
     leaps = cp::call("coalesce", {std::move(leaps), cp::literal(false)});
   }
-  return lowering.Typed(std::move(leaps), time.family());
+  return compilation.Typed(std::move(leaps), time.family());
 }
 
-OperandResult LowerConvertZone(const Lowering& lowering, const ArrowExpression::Call&,
-                               std::vector<Operand> arguments) {
+OperandResult CompileConvertZone(const Compiler& compilation,
+                                 const ArrowExpression::Call&,
+                                 std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("zone", time));
   ARROW_ASSIGN_OR_RAISE(const auto zone, TextOption(arguments[1]));
@@ -137,33 +141,33 @@ OperandResult LowerConvertZone(const Lowering& lowering, const ArrowExpression::
         "a time without a zone cannot be converted to another: give it one with "
         "tz_localize");
   }
-  return lowering.Typed(CastTo(time.arrow, arrow::timestamp(TypeOf(time).unit(), zone)),
-                        time.family());
+  return compilation.Typed(
+      CastTo(time.arrow, arrow::timestamp(TypeOf(time).unit(), zone)), time.family());
 }
 
-OperandResult LowerAssumeZone(const Lowering& lowering, const ArrowExpression::Call&,
-                              std::vector<Operand> arguments) {
+OperandResult CompileAssumeZone(const Compiler& compilation, const ArrowExpression::Call&,
+                                std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("zone", time));
   ARROW_ASSIGN_OR_RAISE(const auto zone, TextOption(arguments[1]));
   if (zone.empty()) {
-    return lowering.Typed(TypeOf(time).timezone().empty()
-                              ? time.arrow
-                              : cp::call("local_timestamp", {time.arrow}),
-                          time.family());
+    return compilation.Typed(TypeOf(time).timezone().empty()
+                                 ? time.arrow
+                                 : cp::call("local_timestamp", {time.arrow}),
+                             time.family());
   }
   if (!TypeOf(time).timezone().empty()) {
     return arrow::Status::TypeError(
         "a time that has a zone gets no other: use tz_convert to show it elsewhere");
   }
-  return lowering.Typed(
+  return compilation.Typed(
       cp::call("assume_timezone", {time.arrow}, cp::AssumeTimezoneOptions(zone)),
       time.family());
 }
 
-OperandResult LowerDurationPart(const Lowering& lowering,
-                                const ArrowExpression::Call& call,
-                                std::vector<Operand> arguments) {
+OperandResult CompileDurationPart(const Compiler& compilation,
+                                  const ArrowExpression::Call& call,
+                                  std::vector<Operand> arguments) {
   const Operand& duration = arguments[0];
   if (duration.id() != Type::DURATION) {
     return arrow::Status::TypeError("the ", call.function_name,
@@ -173,15 +177,17 @@ OperandResult LowerDurationPart(const Lowering& lowering,
   const int64_t scale = TicksPerSecond(duration);
   const auto ticks = CastTo(duration.arrow, arrow::int64());
   const auto whole = [&](ArrowExpression value) {
-    return lowering.Typed(CastTo(std::move(value), arrow::int32()), duration.family());
+    return compilation.Typed(CastTo(std::move(value), arrow::int32()), duration.family());
   };
   if (call.function_name == "total_seconds") {
-    return lowering.Typed(cp::call("divide", {CastTo(ticks, arrow::float64()),
-                                              cp::literal(static_cast<double>(scale))}),
-                          duration.family());
+    return compilation.Typed(
+        cp::call("divide", {CastTo(ticks, arrow::float64()),
+                            cp::literal(static_cast<double>(scale))}),
+        duration.family());
   }
   if (call.function_name == "duration_days") {
-    return lowering.Typed(FloorDivide(ticks, scale * kSecondsPerDay), duration.family());
+    return compilation.Typed(FloorDivide(ticks, scale * kSecondsPerDay),
+                             duration.family());
   }
   if (call.function_name == "duration_seconds") {
     return whole(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 
 #include <map>
 #include <utility>
@@ -15,105 +15,106 @@ namespace cp = arrow::compute;
 namespace {
 
 /// Arrow's function as it is; the family of dtypes is that of its arguments.
-OperandResult LowerPlainCall(const Lowering& lowering, const ArrowExpression::Call& call,
-                             std::vector<Operand> arguments) {
-  std::vector<ArrowExpression> lowered;
+OperandResult CompilePlainCall(const Compiler& compilation,
+                               const ArrowExpression::Call& call,
+                               std::vector<Operand> arguments) {
+  std::vector<ArrowExpression> compiled;
   DtypeFamily family = DtypeFamily::kPlain;
   for (auto& argument : arguments) {
     if (HasMissingLogic(argument.family())) family = argument.family();
-    lowered.push_back(std::move(argument.arrow));
+    compiled.push_back(std::move(argument.arrow));
   }
-  return lowering.Typed(cp::call(call.function_name, std::move(lowered), call.options),
-                        family);
+  return compilation.Typed(
+      cp::call(call.function_name, std::move(compiled), call.options), family);
 }
 
-OperandResult LowerCast(const Lowering& lowering, const ArrowExpression::Call& call,
-                        std::vector<Operand> arguments) {
-  return lowering.Typed(
+OperandResult CompileCast(const Compiler& compilation, const ArrowExpression::Call& call,
+                          std::vector<Operand> arguments) {
+  return compilation.Typed(
       cp::call(call.function_name, {std::move(arguments[0].arrow)}, call.options),
       DtypeFamily::kPlain);
 }
 
 const std::map<std::string, Rule>& Rules() {
   static const std::map<std::string, Rule> rules = {
-      {"add", LowerArithmetic},
-      {"subtract", LowerArithmetic},
-      {"multiply", LowerArithmetic},
-      {"divide", LowerArithmetic},
-      {"floor_divide", LowerArithmetic},
-      {"modulo", LowerArithmetic},
-      {"power", LowerArithmetic},
-      {"negate", LowerNegate},
-      {"abs", LowerAbs},
-      {"round", LowerRound},
-      {"equal", LowerComparison},
-      {"not_equal", LowerComparison},
-      {"less", LowerComparison},
-      {"less_equal", LowerComparison},
-      {"greater", LowerComparison},
-      {"greater_equal", LowerComparison},
-      {"and_kleene", LowerLogic},
-      {"or_kleene", LowerLogic},
-      {"invert", LowerInvert},
-      {"is_null", LowerIsNull},
-      {"is_in", LowerIsIn},
-      {"index_in", LowerIndexIn},
-      {"cast", LowerCast},
-      {"as_type", LowerAsType},
-      {"as_dtype", LowerAsDtype},
-      {"choose", LowerChoose},
-      {"fill_missing", LowerFillMissing},
-      {"clip_lower", LowerClip},
-      {"clip_upper", LowerClip},
-      {"starts_with", LowerTextMatch},
-      {"ends_with", LowerTextMatch},
-      {"match_substring", LowerTextMatch},
-      {"match_substring_regex", LowerTextMatch},
-      {"utf8_is_alnum", LowerTextMatch},
-      {"utf8_is_alpha", LowerTextMatch},
-      {"utf8_is_decimal", LowerTextMatch},
-      {"utf8_is_digit", LowerTextMatch},
-      {"utf8_is_lower", LowerTextMatch},
-      {"utf8_is_numeric", LowerTextMatch},
-      {"utf8_is_space", LowerTextMatch},
-      {"utf8_is_title", LowerTextMatch},
-      {"utf8_is_upper", LowerTextMatch},
-      {"string_is_ascii", LowerTextMatch},
-      {"text_slice", LowerTextSlice},
-      {"text_pad", LowerTextPad},
-      {"text_zero_fill", LowerTextZeroFill},
-      {"text_count", LowerTextCount},
-      {"text_replace_slice", LowerTextReplaceSlice},
-      {"text_strip", LowerTextStrip},
-      {"text_split", LowerTextSplit},
-      {"text_extract", LowerTextExtract},
-      {"list_get", LowerListGet},
-      {"year", LowerTimeField},
-      {"quarter", LowerTimeField},
-      {"month", LowerTimeField},
-      {"day", LowerTimeField},
-      {"day_of_year", LowerTimeField},
-      {"day_of_week", LowerTimeField},
-      {"iso_year", LowerTimeField},
-      {"iso_week", LowerTimeField},
-      {"hour", LowerTimeField},
-      {"minute", LowerTimeField},
-      {"second", LowerTimeField},
-      {"microsecond", LowerTimeField},
-      {"date", LowerDate},
-      {"normalize", LowerNormalize},
-      {"nanosecond", LowerTimeField},
-      {"floor_temporal", LowerRoundTime},
-      {"ceil_temporal", LowerRoundTime},
-      {"strftime", LowerStrftime},
-      {"days_in_month", LowerDaysInMonth},
-      {"is_leap_year", LowerIsLeapYear},
-      {"convert_zone", LowerConvertZone},
-      {"assume_zone", LowerAssumeZone},
-      {"total_seconds", LowerDurationPart},
-      {"duration_days", LowerDurationPart},
-      {"duration_seconds", LowerDurationPart},
-      {"duration_microseconds", LowerDurationPart},
+      {"add", CompileArithmetic},
+      {"subtract", CompileArithmetic},
+      {"multiply", CompileArithmetic},
+      {"divide", CompileArithmetic},
+      {"floor_divide", CompileArithmetic},
+      {"modulo", CompileArithmetic},
+      {"power", CompileArithmetic},
+      {"negate", CompileNegate},
+      {"abs", CompileAbs},
+      {"round", CompileRound},
+      {"equal", CompileComparison},
+      {"not_equal", CompileComparison},
+      {"less", CompileComparison},
+      {"less_equal", CompileComparison},
+      {"greater", CompileComparison},
+      {"greater_equal", CompileComparison},
+      {"and_kleene", CompileLogic},
+      {"or_kleene", CompileLogic},
+      {"invert", CompileInvert},
+      {"is_null", CompileIsNull},
+      {"is_in", CompileIsIn},
+      {"index_in", CompileIndexIn},
+      {"cast", CompileCast},
+      {"as_type", CompileAsType},
+      {"as_dtype", CompileAsDtype},
+      {"choose", CompileChoose},
+      {"fill_missing", CompileFillMissing},
+      {"clip_lower", CompileClip},
+      {"clip_upper", CompileClip},
+      {"starts_with", CompileTextMatch},
+      {"ends_with", CompileTextMatch},
+      {"match_substring", CompileTextMatch},
+      {"match_substring_regex", CompileTextMatch},
+      {"utf8_is_alnum", CompileTextMatch},
+      {"utf8_is_alpha", CompileTextMatch},
+      {"utf8_is_decimal", CompileTextMatch},
+      {"utf8_is_digit", CompileTextMatch},
+      {"utf8_is_lower", CompileTextMatch},
+      {"utf8_is_numeric", CompileTextMatch},
+      {"utf8_is_space", CompileTextMatch},
+      {"utf8_is_title", CompileTextMatch},
+      {"utf8_is_upper", CompileTextMatch},
+      {"string_is_ascii", CompileTextMatch},
+      {"text_slice", CompileTextSlice},
+      {"text_pad", CompileTextPad},
+      {"text_zero_fill", CompileTextZeroFill},
+      {"text_count", CompileTextCount},
+      {"text_replace_slice", CompileTextReplaceSlice},
+      {"text_strip", CompileTextStrip},
+      {"text_split", CompileTextSplit},
+      {"text_extract", CompileTextExtract},
+      {"list_get", CompileListGet},
+      {"year", CompileTimeField},
+      {"quarter", CompileTimeField},
+      {"month", CompileTimeField},
+      {"day", CompileTimeField},
+      {"day_of_year", CompileTimeField},
+      {"day_of_week", CompileTimeField},
+      {"iso_year", CompileTimeField},
+      {"iso_week", CompileTimeField},
+      {"hour", CompileTimeField},
+      {"minute", CompileTimeField},
+      {"second", CompileTimeField},
+      {"microsecond", CompileTimeField},
+      {"date", CompileDate},
+      {"normalize", CompileNormalize},
+      {"nanosecond", CompileTimeField},
+      {"floor_temporal", CompileRoundTime},
+      {"ceil_temporal", CompileRoundTime},
+      {"strftime", CompileStrftime},
+      {"days_in_month", CompileDaysInMonth},
+      {"is_leap_year", CompileIsLeapYear},
+      {"convert_zone", CompileConvertZone},
+      {"assume_zone", CompileAssumeZone},
+      {"total_seconds", CompileDurationPart},
+      {"duration_days", CompileDurationPart},
+      {"duration_seconds", CompileDurationPart},
+      {"duration_microseconds", CompileDurationPart},
   };
   return rules;
 }
@@ -125,7 +126,7 @@ std::shared_ptr<arrow::Scalar> Operand::literal() const {
   return value != nullptr && value->is_scalar() ? value->scalar() : nullptr;
 }
 
-OperandResult Lowering::Lower(const ArrowExpression& expression) const {
+OperandResult Compiler::Compile(const ArrowExpression& expression) const {
   if (const arrow::FieldRef* reference = expression.field_ref()) {
     return Column(*reference);
   }
@@ -133,8 +134,8 @@ OperandResult Lowering::Lower(const ArrowExpression& expression) const {
   if (call == nullptr) return Typed(expression, DtypeFamily::kPlain);
   std::vector<Operand> arguments;
   for (const auto& argument : call->arguments) {
-    ARROW_ASSIGN_OR_RAISE(auto lowered, Lower(argument));
-    arguments.push_back(std::move(lowered));
+    ARROW_ASSIGN_OR_RAISE(auto compiled, Compile(argument));
+    arguments.push_back(std::move(compiled));
   }
   for (const auto& argument : arguments) {
     if (!IsOpaque(*argument.field) || call->function_name == "is_null") continue;
@@ -143,28 +144,28 @@ OperandResult Lowering::Lower(const ArrowExpression& expression) const {
                                     "function understands: use transform_shard");
   }
   const auto rule = Rules().find(call->function_name);
-  return rule == Rules().end() ? LowerPlainCall(*this, *call, std::move(arguments))
+  return rule == Rules().end() ? CompilePlainCall(*this, *call, std::move(arguments))
                                : rule->second(*this, *call, std::move(arguments));
 }
 
-OperandResult Lowering::Typed(ArrowExpression lowered, DtypeFamily family) const {
+OperandResult Compiler::Typed(ArrowExpression compiled, DtypeFamily family) const {
   TypePointer type;
-  const arrow::Datum* literal = lowered.literal();
+  const arrow::Datum* literal = compiled.literal();
   if (literal != nullptr && literal->is_scalar()) {
     type = literal->type();
   } else {
-    ARROW_ASSIGN_OR_RAISE(auto bound, lowered.Bind(schema_));
+    ARROW_ASSIGN_OR_RAISE(auto bound, compiled.Bind(schema_));
     type = bound.type()->GetSharedPtr();
   }
   auto field = WithDtype(arrow::field("", type), DtypeNameIn(family, *type));
-  return Operand{std::move(lowered), std::move(field)};
+  return Operand{std::move(compiled), std::move(field)};
 }
 
-void Lowering::Require(ArrowExpression lowered, TypePointer type) const {
-  required_.push_back({.arrow = std::move(lowered), .type = std::move(type)});
+void Compiler::Require(ArrowExpression compiled, TypePointer type) const {
+  required_.push_back({.arrow = std::move(compiled), .type = std::move(type)});
 }
 
-OperandResult Lowering::Column(const arrow::FieldRef& reference) const {
+OperandResult Compiler::Column(const arrow::FieldRef& reference) const {
   auto field = schema_.GetFieldByName(*reference.name());
   auto column = cp::field_ref(reference);
   auto type = ValueType(field->type());

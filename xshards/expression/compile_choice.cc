@@ -5,7 +5,7 @@
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 #include "xshards/types/common_type.h"
 
 namespace xshards {
@@ -28,8 +28,8 @@ arrow::Result<std::shared_ptr<arrow::Field>> FieldOfBoth(const Operand& values,
   return CommonField(values.field->WithName(""), other.field->WithName(""));
 }
 
-Operand InField(ArrowExpression lowered, const std::shared_ptr<arrow::Field>& field) {
-  return {std::move(lowered), field};
+Operand InField(ArrowExpression compiled, const std::shared_ptr<arrow::Field>& field) {
+  return {std::move(compiled), field};
 }
 
 /// A condition of which missing is false.
@@ -41,9 +41,9 @@ arrow::Result<ArrowExpression> Condition(const Operand& operand) {
   return cp::call("coalesce", {operand.arrow, cp::literal(false)});
 }
 
-OperandResult ToBoolean(const Lowering& lowering, const Operand& operand,
+OperandResult ToBoolean(const Compiler& compilation, const Operand& operand,
                         DtypeFamily family) {
-  if (operand.id() == Type::BOOL) return lowering.Typed(operand.arrow, family);
+  if (operand.id() == Type::BOOL) return compilation.Typed(operand.arrow, family);
   auto zero =
       As({cp::literal(int64_t{0}), arrow::field("", arrow::int64())}, operand.type());
   auto value = cp::call("not_equal", {operand.arrow, std::move(zero)});
@@ -51,7 +51,7 @@ OperandResult ToBoolean(const Lowering& lowering, const Operand& operand,
   if (!HasMissingLogic(family)) {
     value = cp::call("coalesce", {std::move(value), cp::literal(true)});
   }
-  return lowering.Typed(std::move(value), family);
+  return compilation.Typed(std::move(value), family);
 }
 
 /// Floats of a type with NaN where they are null.
@@ -86,31 +86,32 @@ ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType&
 
 }  // namespace
 
-OperandResult LowerChoose(const Lowering& lowering, const ArrowExpression::Call&,
-                          std::vector<Operand> arguments) {
+OperandResult CompileChoose(const Compiler& compilation, const ArrowExpression::Call&,
+                            std::vector<Operand> arguments) {
   ARROW_ASSIGN_OR_RAISE(auto condition, Condition(arguments[0]));
   const Operand& values = arguments[1];
   const Operand& other = arguments[2];
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, other));
   auto chosen = cp::call("if_else", {std::move(condition), As(values, field->type()),
                                      As(other, field->type())});
-  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(chosen, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(chosen, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult LowerFillMissing(const Lowering& lowering, const ArrowExpression::Call&,
-                               std::vector<Operand> arguments) {
+OperandResult CompileFillMissing(const Compiler& compilation,
+                                 const ArrowExpression::Call&,
+                                 std::vector<Operand> arguments) {
   const Operand& values = arguments[0];
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, arguments[1]));
   Operand known{NaNAsNull(values), values.field};
   auto filled =
       cp::call("coalesce", {As(known, field->type()), As(arguments[1], field->type())});
-  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(filled, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(filled, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult LowerClip(const Lowering& lowering, const ArrowExpression::Call& call,
-                        std::vector<Operand> arguments) {
+OperandResult CompileClip(const Compiler& compilation, const ArrowExpression::Call& call,
+                          std::vector<Operand> arguments) {
   const Operand& values = arguments[0];
   const Operand& limit = arguments[1];
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, limit));
@@ -120,12 +121,13 @@ OperandResult LowerClip(const Lowering& lowering, const ArrowExpression::Call& c
   auto clips =
       cp::call("coalesce", {cp::call(beyond, {value, bound}), cp::literal(false)});
   auto clipped = cp::call("if_else", {std::move(clips), bound, value});
-  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(clipped, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(clipped, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call& call,
-                          std::vector<Operand> arguments) {
+OperandResult CompileAsType(const Compiler& compilation,
+                            const ArrowExpression::Call& call,
+                            std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   ARROW_ASSIGN_OR_RAISE(const auto dtype, TextOption(arguments[1]));
   const auto& options = static_cast<const cp::CastOptions&>(*call.options);
@@ -133,10 +135,10 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   const auto family = FamilyNamed(dtype, type);
   ARROW_ASSIGN_OR_RAISE(const bool may_be_missing, IntegerOption(arguments[2]));
   if (type->id() == Type::BOOL && IsNumber(*operand.type())) {
-    return ToBoolean(lowering, operand, family);
+    return ToBoolean(compilation, operand, family);
   }
   if (operand.id() == Type::BOOL && IsText(*type)) {
-    return lowering.Typed(BooleanText(operand), family);
+    return compilation.Typed(BooleanText(operand), family);
   }
   // numpy cuts fractions, and integers wrap around; the nullable dtypes refuse to.
   const bool cuts =
@@ -146,7 +148,7 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   const bool checks_range =
       arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
   auto values = has_no_nan && may_be_missing ? NaNAsNull(operand) : operand.arrow;
-  if (!may_be_missing && !checks_range) lowering.Require(values, type);
+  if (!may_be_missing && !checks_range) compilation.Require(values, type);
   if (cuts && checks_range) {
     // pandas has nothing below zero among unsigned integers, not even what is cut to it.
     const bool is_signed = arrow::is_signed_integer(type->id());
@@ -164,13 +166,14 @@ OperandResult LowerAsType(const Lowering& lowering, const ArrowExpression::Call&
   auto cast = cp::call("cast", {std::move(values)},
                        cuts && !checks_range ? cp::CastOptions::Unsafe(type)
                                              : cp::CastOptions::Safe(type));
-  ARROW_ASSIGN_OR_RAISE(auto typed, lowering.Typed(cast, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(cast, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), WithDtype(typed.field, dtype));
 }
 
 /// What a union makes of a column: pairs of the dtype's metadata follow it.
-OperandResult LowerAsDtype(const Lowering& lowering, const ArrowExpression::Call& call,
-                           std::vector<Operand> arguments) {
+OperandResult CompileAsDtype(const Compiler& compilation,
+                             const ArrowExpression::Call& call,
+                             std::vector<Operand> arguments) {
   const auto& options = static_cast<const cp::CastOptions&>(*call.options);
   std::vector<std::pair<std::string, std::string>> pairs;
   for (size_t i = 1; i + 1 < arguments.size(); i += 2) {
@@ -179,8 +182,8 @@ OperandResult LowerAsDtype(const Lowering& lowering, const ArrowExpression::Call
     pairs.emplace_back(std::move(key), std::move(value));
   }
   ARROW_ASSIGN_OR_RAISE(auto cast,
-                        lowering.Typed(cp::call("cast", {arguments[0].arrow}, options),
-                                       DtypeFamily::kPlain));
+                        compilation.Typed(cp::call("cast", {arguments[0].arrow}, options),
+                                          DtypeFamily::kPlain));
   return InField(std::move(cast.arrow), WithDtypePairs(cast.field, pairs));
 }
 

@@ -3,7 +3,7 @@
 
 #include <arrow/compute/api_scalar.h>
 
-#include "xshards/expression/lowering.h"
+#include "xshards/expression/compiler.h"
 #include "xshards/types/common_type.h"
 
 namespace xshards {
@@ -90,17 +90,17 @@ Operand AsFloat(const Operand& operand) {
           WithDtype(arrow::field("", type), DtypeNameIn(operand.family(), *type))};
 }
 
-OperandResult BooleanArithmetic(const Lowering& lowering, const std::string& function,
+OperandResult BooleanArithmetic(const Compiler& compilation, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const DtypeFamily family = CombinedFamily(left, right);
   if (function == "add") {
-    return lowering.Typed(cp::call("or", {left.arrow, right.arrow}), family);
+    return compilation.Typed(cp::call("or", {left.arrow, right.arrow}), family);
   }
   if (function == "multiply") {
-    return lowering.Typed(cp::call("and", {left.arrow, right.arrow}), family);
+    return compilation.Typed(cp::call("and", {left.arrow, right.arrow}), family);
   }
   if (function == "modulo") {
-    return lowering.Typed(
+    return compilation.Typed(
         IntegerDivision(function, As(left, arrow::int8()), As(right, arrow::int8()),
                         arrow::int8(), family),
         family);
@@ -108,7 +108,7 @@ OperandResult BooleanArithmetic(const Lowering& lowering, const std::string& fun
   return NoArithmetic(function, left, right);
 }
 
-OperandResult NumberArithmetic(const Lowering& lowering, const std::string& function,
+OperandResult NumberArithmetic(const Compiler& compilation, const std::string& function,
                                const Operand& left, const Operand& right) {
   const auto left_type = TypeBeside(left, right);
   const auto right_type = TypeBeside(right, left);
@@ -120,7 +120,7 @@ OperandResult NumberArithmetic(const Lowering& lowering, const std::string& func
   auto type = NumericCommonType(*left_type, *right_type);
   if (type == nullptr) return NoArithmetic(function, left, right);
   if (type->id() == arrow::Type::BOOL) {
-    return BooleanArithmetic(lowering, function, left, right);
+    return BooleanArithmetic(compilation, function, left, right);
   }
   const DtypeFamily family = CombinedFamily(left, right);
   const bool rounds_down = function == "floor_divide" || function == "modulo";
@@ -130,18 +130,20 @@ OperandResult NumberArithmetic(const Lowering& lowering, const std::string& func
   }
   const auto a = As(left, type);
   const auto b = As(right, type);
-  if (function == "power") return lowering.Typed(Power(a, b, type), family);
+  if (function == "power") return compilation.Typed(Power(a, b, type), family);
   if (rounds_down && !arrow::is_floating(type->id())) {
-    return lowering.Typed(IntegerDivision(function, a, b, type, family), family);
+    return compilation.Typed(IntegerDivision(function, a, b, type, family), family);
   }
-  if (function == "floor_divide") return lowering.Typed(FloatFloor(a, b, type), family);
-  return lowering.Typed(cp::call(function, {a, b}), family);
+  if (function == "floor_divide")
+    return compilation.Typed(FloatFloor(a, b, type), family);
+  return compilation.Typed(cp::call(function, {a, b}), family);
 }
 
 }  // namespace
 
-OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::Call& call,
-                              std::vector<Operand> arguments) {
+OperandResult CompileArithmetic(const Compiler& compilation,
+                                const ArrowExpression::Call& call,
+                                std::vector<Operand> arguments) {
   const std::string& function = call.function_name;
   const Operand& left = arguments[0];
   const Operand& right = arguments[1];
@@ -150,51 +152,52 @@ OperandResult LowerArithmetic(const Lowering& lowering, const ArrowExpression::C
     return NoArithmetic(function, left, right);
   }
   if (left.is_time() || right.is_time()) {
-    return LowerTimeArithmetic(lowering, function, left, right);
+    return CompileTimeArithmetic(compilation, function, left, right);
   }
   if (arrow::is_decimal(left.id()) || arrow::is_decimal(right.id())) {
     const bool floats = arrow::is_floating(left.id()) || arrow::is_floating(right.id());
     if (!floats && function != "power") {
-      return LowerDecimalArithmetic(lowering, function, left, right);
+      return CompileDecimalArithmetic(compilation, function, left, right);
     }
-    return NumberArithmetic(lowering, function, AsFloat(left), AsFloat(right));
+    return NumberArithmetic(compilation, function, AsFloat(left), AsFloat(right));
   }
   const bool both_text = (IsText(*left.type()) || left.id() == arrow::Type::NA) &&
                          (IsText(*right.type()) || right.id() == arrow::Type::NA);
   if (function == "add" && both_text) {
     const auto& text = arrow::large_utf8();
     auto separator = cp::literal(std::make_shared<arrow::LargeStringScalar>(""));
-    return lowering.Typed(cp::call("binary_join_element_wise",
-                                   {As(left, text), As(right, text), separator}),
-                          // That of the left, as in pandas, or of the only column.
-                          (left.literal() == nullptr ? left : right).family());
+    return compilation.Typed(cp::call("binary_join_element_wise",
+                                      {As(left, text), As(right, text), separator}),
+                             // That of the left, as in pandas, or of the only column.
+                             (left.literal() == nullptr ? left : right).family());
   }
-  return NumberArithmetic(lowering, function, left, right);
+  return NumberArithmetic(compilation, function, left, right);
 }
 
-OperandResult LowerNegate(const Lowering& lowering, const ArrowExpression::Call& call,
-                          std::vector<Operand> arguments) {
+OperandResult CompileNegate(const Compiler& compilation,
+                            const ArrowExpression::Call& call,
+                            std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const char* function =
       operand.id() == arrow::Type::BOOL ? "invert" : call.function_name.c_str();
-  return lowering.Typed(cp::call(function, {operand.arrow}), operand.family());
+  return compilation.Typed(cp::call(function, {operand.arrow}), operand.family());
 }
 
-OperandResult LowerAbs(const Lowering& lowering, const ArrowExpression::Call&,
-                       std::vector<Operand> arguments) {
+OperandResult CompileAbs(const Compiler& compilation, const ArrowExpression::Call&,
+                         std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   if (operand.id() == arrow::Type::BOOL) return operand;
   if (operand.id() != arrow::Type::DURATION) {
-    return lowering.Typed(cp::call("abs", {operand.arrow}), operand.family());
+    return compilation.Typed(cp::call("abs", {operand.arrow}), operand.family());
   }
   auto negative = cp::call("less", {operand.arrow, Constant(0, operand.type())});
-  return lowering.Typed(
+  return compilation.Typed(
       IfElse(std::move(negative), cp::call("negate", {operand.arrow}), operand.arrow),
       operand.family());
 }
 
-OperandResult LowerRound(const Lowering& lowering, const ArrowExpression::Call&,
-                         std::vector<Operand> arguments) {
+OperandResult CompileRound(const Compiler& compilation, const ArrowExpression::Call&,
+                           std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   if (operand.id() == arrow::Type::BOOL) return operand;
   int64_t digits = 0;
@@ -202,8 +205,8 @@ OperandResult LowerRound(const Lowering& lowering, const ArrowExpression::Call&,
     ARROW_ASSIGN_OR_RAISE(digits, IntegerOption(arguments[1]));
   }
   if (arrow::is_integer(operand.id()) && digits >= 0) return operand;
-  return lowering.Typed(cp::call("round", {operand.arrow}, cp::RoundOptions(digits)),
-                        operand.family());
+  return compilation.Typed(cp::call("round", {operand.arrow}, cp::RoundOptions(digits)),
+                           operand.family());
 }
 
 }  // namespace xshards
