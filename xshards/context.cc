@@ -12,6 +12,7 @@
 #include <arrow/compute/initialize.h>
 
 #include "xshards/execution/executor.h"
+#include "xshards/execution/explain.h"
 #include "xshards/optimizer/optimizer.h"
 #include "xshards/output/part_name.h"
 #include "xshards/plan/inferred_types.h"
@@ -86,24 +87,33 @@ arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
 
 Context::~Context() = default;
 
+ExecutionEnvironment Context::environment() {
+  return {.cores = cores(),
+          .storage = storage(),
+          .threads = thread_runner_.get(),
+          .processes = options_.python_runner.get(),
+          .python_threads = options_.python_thread_runner.get(),
+          .progress = &progress_};
+}
+
 template <typename Action>
 auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
     -> decltype(action(std::declval<Executor&>(), plan)) {
   auto result = RunOnce(plan, stop, action);
   // Borrowed from the result.
-  const MisfitPlace* const misfit = MisfitPlace::Of(result.status());
-  if (misfit == nullptr) return result;
+  const TypeMismatchLocation* const mismatch = TypeMismatchLocation::Of(result.status());
+  if (mismatch == nullptr) return result;
   // Asked for now: what a second run keeps of its stages hides the scans below these.
-  const auto scans = GuessedScans(*plan);
+  const auto scans = InferredScans(*plan);
   if (scans.empty()) return result;
-  ARROW_RETURN_NOT_OK(FindGuessedTypes(scans, stop));
+  ARROW_RETURN_NOT_OK(FindInferredTypes(scans, stop));
   // What was found holds for all values, so that once more is enough.
   auto again = RunOnce(plan, stop, action);
   // What was right for the types of samples may be so no longer.
   if (!again.ok() && again.status().IsTypeError()) {
     return again.status().WithMessage(again.status().message(),
                                       ". The type was changed by the value ",
-                                      DescribeMisfit(scans, *misfit));
+                                      DescribeTypeMismatch(scans, *mismatch));
   }
   return again;
 }
@@ -115,9 +125,9 @@ auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action act
   const int64_t begin_ns = SteadyNanoseconds();
   progress_.Reset();
   ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
-  Executor executor(*this, stop);
+  Executor executor(environment(), stop);
   auto result = action(executor, optimized);
-  auto profile = executor.TakeProfile();
+  auto profile = executor.profile();
   profile.begin_ns = begin_ns;
   profile.wall_seconds = static_cast<double>(SteadyNanoseconds() - begin_ns) / 1e9;
   std::lock_guard lock(profile_mutex_);
@@ -125,12 +135,11 @@ auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action act
   return result;
 }
 
-arrow::Status Context::FindGuessedTypes(const std::vector<ScanNode>& scans,
-                                        const arrow::StopToken& stop) {
-  const RunPlan run = [&](const Plan& probe) -> arrow::Result<arrow::RecordBatchVector> {
-    Executor executor(*this, stop);
-    ARROW_ASSIGN_OR_RAISE(const auto partitions, executor.Collect(probe));
-    ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(*probe));
+RunPlan Context::MakeProbe(const arrow::StopToken& stop) {
+  return [this, stop](const Plan& plan) -> arrow::Result<arrow::RecordBatchVector> {
+    Executor executor(environment(), stop);
+    ARROW_ASSIGN_OR_RAISE(const auto partitions, executor.Collect(plan));
+    ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(*plan));
     arrow::RecordBatchVector batches;
     for (const auto& partition : partitions) {
       ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(schema, memory_pool()));
@@ -139,6 +148,11 @@ arrow::Status Context::FindGuessedTypes(const std::vector<ScanNode>& scans,
     }
     return batches;
   };
+}
+
+arrow::Status Context::FindInferredTypes(const std::vector<ScanNode>& scans,
+                                         const arrow::StopToken& stop) {
+  const RunPlan run = MakeProbe(stop);
   for (const auto& scan : scans) {
     // It may be in the plan twice, or another action was first.
     if (scan.found->Get() != nullptr) continue;
@@ -150,8 +164,8 @@ arrow::Status Context::FindGuessedTypes(const std::vector<ScanNode>& scans,
   return arrow::Status::OK();
 }
 
-std::string Context::DescribeMisfit(const std::vector<ScanNode>& scans,
-                                    const MisfitPlace& place) {
+std::string Context::DescribeTypeMismatch(const std::vector<ScanNode>& scans,
+                                          const TypeMismatchLocation& place) {
   for (const auto& scan : scans) {
     const auto describe = options_.operators->PlaceDescriber(scan.format);
     if (!describe.ok()) continue;
@@ -202,7 +216,7 @@ arrow::Result<std::vector<std::string>> Context::Write(
   const auto write =
       [&](Executor& executor,
           const Plan& optimized) -> arrow::Result<std::vector<std::string>> {
-    // A run that met types other than guessed may have left files.
+    // A run that met types other than inferred may have left files.
     ARROW_RETURN_NOT_OK(output->ClearStaging());
     names.clear();
     return executor.Write(optimized, sink, path_of);
@@ -212,6 +226,21 @@ arrow::Result<std::vector<std::string>> Context::Write(
     ARROW_ASSIGN_OR_RAISE(names, output->ListStaged());
   }
   return output->Publish(names);
+}
+
+arrow::Result<std::string> Context::Explain(const Plan& plan) {
+  return xshards::Explain(
+      plan, {.cores = cores(), .memory_bytes = memory_bytes(), .pool = memory_pool()});
+}
+
+arrow::Result<std::string> Context::ExplainAnalyze(const Plan& plan,
+                                                   const arrow::StopToken& stop) {
+  return Run(
+      plan, stop,
+      [&](Executor& executor, const Plan& optimized) -> arrow::Result<std::string> {
+        ARROW_RETURN_NOT_OK(executor.Collect(optimized).status());
+        return xshards::Explain(*plan, *optimized, executor.graph(), &executor.profile());
+      });
 }
 
 Profile Context::last_profile() const {

@@ -23,6 +23,7 @@
 namespace xshards {
 
 class Executor;
+struct ExecutionEnvironment;
 
 // Every member has an initialiser, so that users who set a few get no warning.
 struct XSHARDS_EXPORT ContextOptions {
@@ -75,26 +76,37 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
       const std::map<std::string, std::string>& options,
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
+  /// Describe a plan before it runs: as written, as optimised, and as stages.
+  arrow::Result<std::string> Explain(const Plan& plan);
+  /// Run a plan and describe the stages that ran, with the rows, bytes and time of each.
+  arrow::Result<std::string> ExplainAnalyze(
+      const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
+
+  /// Run plans while another plan is being made: looking at files is work like any other,
+  /// with its memory, threads and stop, but no action of the user's, so it leaves no
+  /// profile. The context must outlive what is returned.
+  RunPlan MakeProbe(const arrow::StopToken& stop);
+
   /// What the last action did.
   Profile last_profile() const;
   /// Move everything that can be to disk; for tests.
   arrow::Status SpillAll();
 
  private:
-  friend class Executor;
   Context() = default;
-  /// Run an action, again where the types of a scan turn out to be other than guessed.
+  ExecutionEnvironment environment();
+  /// Run an action, again where the types of a scan turn out to be other than inferred.
   template <typename Action>
   auto Run(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
   template <typename Action>
   auto RunOnce(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
-  /// Find the types that scans only guess.
-  arrow::Status FindGuessedTypes(const std::vector<ScanNode>& scans,
-                                 const arrow::StopToken& stop);
-  std::string DescribeMisfit(const std::vector<ScanNode>& scans,
-                             const MisfitPlace& place);
+  /// Find the types that scans infer.
+  arrow::Status FindInferredTypes(const std::vector<ScanNode>& scans,
+                                  const arrow::StopToken& stop);
+  std::string DescribeTypeMismatch(const std::vector<ScanNode>& scans,
+                                   const TypeMismatchLocation& place);
 
   ContextOptions options_;
   std::unique_ptr<MemoryBudget> budget_;

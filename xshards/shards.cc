@@ -5,7 +5,6 @@
 
 #include <arrow/array/concatenate.h>
 
-#include "xshards/execution/explain.h"
 #include "xshards/types/common_type.h"
 #include "xshards/types/dictionary_encoding.h"
 
@@ -375,7 +374,12 @@ arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
 
 arrow::Result<std::string> XShards::Explain() const {
   ARROW_RETURN_NOT_OK(status_);
-  return xshards::Explain(plan_, context_->memory_bytes());
+  return context_->Explain(plan_);
+}
+
+arrow::Result<std::string> XShards::ExplainAnalyze(const arrow::StopToken& stop) const {
+  ARROW_RETURN_NOT_OK(status_);
+  return context_->ExplainAnalyze(plan_, stop);
 }
 
 arrow::Result<std::vector<Partition>> XShards::Collect(

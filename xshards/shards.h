@@ -164,6 +164,10 @@ class XSHARDS_EXPORT XShards {
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
   /// The plan before and after optimisation, with its stages.
   arrow::Result<std::string> Explain() const;
+  /// Run the plan and describe the stages that ran, with the rows, bytes and time of
+  /// each.
+  arrow::Result<std::string> ExplainAnalyze(
+      const arrow::StopToken& stop = arrow::StopToken::Unstoppable()) const;
 
   // Actions. Each takes a token that stops it.
   arrow::Result<std::vector<Partition>> Collect(

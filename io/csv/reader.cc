@@ -22,7 +22,6 @@
 #include "io/options/type_names.h"
 #include "io/readers.h"
 #include "io/scan/hive_scan.h"
-#include "io/scan/plan_probe.h"
 #include "io/text/text_splits.h"
 
 namespace xshards::io {
@@ -171,7 +170,7 @@ class CsvPlanner {
                             FindCsvKinds(scan_, inferred, ScanExtent::kSample, run_));
     }
     ARROW_RETURN_NOT_OK(SettleProvisionalText(inferred, &kinds));
-    scan_.guessed = !kinds.empty();
+    scan_.inferred = !kinds.empty();
     scan_.found = std::make_shared<SchemaCell>();
     arrow::FieldVector fields;
     size_t next_inferred = 0;
@@ -204,7 +203,7 @@ class CsvPlanner {
   }
 
   // Text that numbers behind the samples would make numbers: as it takes all values, no
-  // misfit would tell.
+  // mismatch would tell.
   arrow::Status SettleProvisionalText(const std::vector<std::string>& columns,
                                       std::vector<CsvKinds>* kinds) {
     std::vector<std::string> unsettled;
@@ -239,7 +238,7 @@ arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& pa
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(auto files, ListFiles(paths.values));
   ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
-  CsvPlanner planner(options, MakeProbe(*context, stop), stop, context->memory_pool());
+  CsvPlanner planner(options, context->MakeProbe(stop), stop, context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;

@@ -11,7 +11,6 @@
 #include "io/json/type_inference.h"
 #include "io/readers.h"
 #include "io/scan/hive_scan.h"
-#include "io/scan/plan_probe.h"
 #include "io/text/text_splits.h"
 
 namespace xshards::io {
@@ -36,11 +35,11 @@ class JsonPlanner {
     ARROW_ASSIGN_OR_RAISE(scan_.splits,
                           CutJsonFiles(files, target_bytes, options_, run_));
     DropEmptySplits(&scan_.splits);
-    ARROW_ASSIGN_OR_RAISE(scan_.schema, GuessSchema());
+    ARROW_ASSIGN_OR_RAISE(scan_.schema, InferSchema());
     ARROW_ASSIGN_OR_RAISE(const auto folders, HiveFields(files));
     AddHiveFields(folders, &scan_);
     // Also where dtype gives all types: there may be keys that no sample has.
-    scan_.guessed = true;
+    scan_.inferred = true;
     scan_.found = std::make_shared<SchemaCell>();
     return std::move(scan_);
   }
@@ -62,7 +61,7 @@ class JsonPlanner {
     return layout.value_or(JsonLayout::kLines) == JsonLayout::kLines;
   }
 
-  arrow::Result<std::shared_ptr<arrow::Schema>> GuessSchema() {
+  arrow::Result<std::shared_ptr<arrow::Schema>> InferSchema() {
     JsonShape shape = JsonShape::OfRecords();
     if (options_.nrows.has_value()) {
       ARROW_RETURN_NOT_OK(SampleFirstRows(&shape));
@@ -98,7 +97,7 @@ arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& p
   ARROW_RETURN_NOT_OK(options.Validate());
   ARROW_ASSIGN_OR_RAISE(auto files, ListFiles(paths.values));
   ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
-  JsonPlanner planner(options, MakeProbe(*context, stop), context->memory_pool());
+  JsonPlanner planner(options, context->MakeProbe(stop), context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;

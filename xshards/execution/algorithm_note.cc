@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/execution/algorithm_note.h"
 
-#include "xshards/execution/join_strategy.h"
 #include "xshards/plan/distinct.h"
 #include "xshards/plan/partitioning.h"
 
@@ -12,7 +11,7 @@ namespace {
 std::string ExchangeNote(const PlanNode& plan) {
   const auto& node = plan.as<ExchangeNode>();
   if (MovesNothing(node, *plan.inputs[0])) {
-    return "no exchange: the rows are in these partitions already";
+    return "exchange elided: input is already partitioned this way";
   }
   switch (node.mode) {
     case ExchangeMode::kHash:
@@ -20,7 +19,8 @@ std::string ExchangeNote(const PlanNode& plan) {
     case ExchangeMode::kRange:
       return "range exchange: neighbours in order must meet in one partition";
     case ExchangeMode::kRoundRobin:
-      return "balanced exchange: rows are counted first, as their place follows from it";
+      return "balanced exchange: rows are counted first, so that partitions get equal "
+             "numbers";
     case ExchangeMode::kGather:
       return "gather: one partition is asked for";
   }
@@ -48,18 +48,6 @@ std::string AggregateNote(const PlanNode& plan) {
   return two_phases + "hash exchange by the keys, so that a group ends in one partition";
 }
 
-std::string SortNote(const PlanNode& plan) {
-  if (plan.as<SortNode>().limit) {
-    return "top rows: each partition keeps its own first, and only these are gathered";
-  }
-  if (NumPartitions(*plan.inputs[0]) == 1) {
-    return "sort in place: there is one partition";
-  }
-  return "range sort: a sample of the keys gives ranges of about equal size, each of "
-         "which "
-         "is sorted by itself";
-}
-
 std::string SampleNote(const SampleNode& node) {
   if (node.replace) {
     return "draw by number: rows are counted first; each partition makes all draws and "
@@ -74,16 +62,15 @@ std::string SampleNote(const SampleNode& node) {
 
 }  // namespace
 
-std::string AlgorithmNote(const PlanNode& node, int64_t memory_bytes) {
+std::string AlgorithmNote(const PlanNode& node) {
   switch (node.kind()) {
     case NodeKind::kExchange:
       return ExchangeNote(node);
     case NodeKind::kAggregate:
       return AggregateNote(node);
-    case NodeKind::kJoin:
-      return ForeseeJoin(node, memory_bytes).reason;
     case NodeKind::kSort:
-      return SortNote(node);
+      return "range sort: a sample of the keys gives ranges of about equal size, each of "
+             "which is sorted by itself";
     case NodeKind::kSample:
       return SampleNote(node.as<SampleNode>());
     case NodeKind::kLimit:

@@ -219,6 +219,9 @@ int64_t InputBytes(const PlanNode& root) {
       bytes += partition.num_bytes();
     }
   }
+  if (root.kind() == NodeKind::kStageInput) {
+    bytes += std::max<int64_t>(0, root.as<StageInputNode>().num_bytes);
+  }
   if (root.kind() == NodeKind::kScan) {
     for (const auto& split : root.as<ScanNode>().splits) bytes += split.num_bytes;
   }

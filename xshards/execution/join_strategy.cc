@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "xshards/execution/fragment.h"
-
 namespace xshards {
 
 namespace {
@@ -23,28 +21,6 @@ constexpr int64_t kBytesInCache = int64_t{1} << 20;
 std::string Megabytes(int64_t bytes) {
   return bytes < (1 << 20) ? std::to_string(bytes >> 10) + " KB"
                            : std::to_string(bytes >> 20) + " MB";
-}
-
-/// About how many bytes a plan gives, from what it reads; -1 if only running tells.
-int64_t EstimateBytes(const PlanNode& plan) {
-  if (plan.kind() == NodeKind::kCache) {
-    const auto filled = plan.as<CacheNode>().cell->Get();
-    if (!filled) return EstimateBytes(*plan.inputs[0]);
-    int64_t bytes = 0;
-    for (const auto& partition : *filled) bytes += partition.num_bytes();
-    return bytes;
-  }
-  if (plan.inputs.empty()) return InputBytes(plan);
-  int64_t bytes = 0;
-  for (const auto& input : plan.inputs) {
-    const int64_t more = EstimateBytes(*input);
-    if (more < 0 || plan.kind() == NodeKind::kMapPython ||
-        plan.kind() == NodeKind::kMapNative) {
-      return -1;
-    }
-    bytes += more;
-  }
-  return bytes;
 }
 
 int64_t HeldBytes(const JoinNode& join, const JoinSide& left, const JoinSide& right) {
@@ -86,11 +62,6 @@ JoinChoice ChooseJoin(const JoinNode& join, int64_t left_bytes, int64_t right_by
                     ") is small, so it is held whole and the other side does not move";
   }
   return choice;
-}
-
-JoinChoice ForeseeJoin(const PlanNode& join, int64_t memory_bytes) {
-  return ChooseJoin(join.as<JoinNode>(), EstimateBytes(*join.inputs[0]),
-                    EstimateBytes(*join.inputs[1]), memory_bytes);
 }
 
 int32_t NumJoinPartitions(const JoinNode& join, const JoinSide& left,

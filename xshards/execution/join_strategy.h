@@ -22,9 +22,6 @@ struct JoinChoice {
 XSHARDS_EXPORT JoinChoice ChooseJoin(const JoinNode& join, int64_t left_bytes,
                                      int64_t right_bytes, int64_t memory_bytes);
 
-/// The choice as far as the plan of a join tells before anything has run.
-XSHARDS_EXPORT JoinChoice ForeseeJoin(const PlanNode& join, int64_t memory_bytes);
-
 /// A side of a join.
 struct JoinSide {
   size_t num_partitions = 0;

@@ -8,8 +8,7 @@
 #include <arrow/buffer.h>
 #include <arrow/util/bit_util.h>
 
-#include "xshards/execution/executor.h"
-#include "xshards/execution/stage_trees.h"
+#include "xshards/execution/planner.h"
 #include "xshards/plan/distinct.h"
 #include "xshards/storage/batch_stream.h"
 #include "xshards/types/dictionary_encoding.h"
@@ -24,7 +23,7 @@ constexpr char kKept[] = "__kept";
 
 /// True if reading a tree again costs nothing.
 bool IsThere(const PlanNode& tree) {
-  if (tree.kind() == NodeKind::kLiteral) return true;
+  if (IsLeaf(tree)) return true;
   if (tree.kind() != NodeKind::kProject) return false;
   const auto& expressions = tree.as<ProjectNode>().expressions;
   return std::all_of(expressions.begin(), expressions.end(),
@@ -32,24 +31,34 @@ bool IsThere(const PlanNode& tree) {
          IsThere(*tree.inputs[0]);
 }
 
-/// Of a tree that is there.
+/// Of a tree that is there; -1 where its stage has not run.
 int64_t NumRows(const PlanNode& tree) {
   const PlanNode* leaf = &tree;
-  while (leaf->kind() != NodeKind::kLiteral) leaf = leaf->inputs[0].get();
-  return leaf->as<LiteralNode>().partitions[0].num_rows();
+  while (!IsLeaf(*leaf)) leaf = leaf->inputs[0].get();
+  return leaf->kind() == NodeKind::kStageInput
+             ? leaf->as<StageInputNode>().num_rows
+             : leaf->as<LiteralNode>().partitions[0].num_rows();
 }
 
-int64_t NumRows(const std::vector<Plan>& trees) {
+int64_t NumRows(const Trees& trees) {
   int64_t rows = 0;
-  for (const Plan& tree : trees) rows += NumRows(*tree);
+  for (const Plan& tree : trees) {
+    const int64_t more = NumRows(*tree);
+    if (more < 0) return -1;
+    rows += more;
+  }
   return rows;
 }
 
 /// Which rows of each partition to keep.
 class KeptRows {
  public:
+  static std::shared_ptr<arrow::Schema> schema() {
+    return arrow::schema({arrow::field(kKept, arrow::boolean())});
+  }
+
   /// All of them, or none yet.
-  static arrow::Result<KeptRows> Make(const std::vector<Plan>& trees, bool all,
+  static arrow::Result<KeptRows> Make(const Trees& trees, bool all,
                                       arrow::MemoryPool* pool) {
     KeptRows rows;
     rows.all_ = all;
@@ -84,13 +93,12 @@ class KeptRows {
 
   /// One column of bools, a row each.
   Plan ToTree(size_t partition) const {
-    const auto schema = arrow::schema({arrow::field(kKept, arrow::boolean())});
     auto kept =
         std::make_shared<arrow::BooleanArray>(lengths_[partition], bits_[partition]);
-    auto batch = arrow::RecordBatch::Make(schema, kept->length(), {kept});
+    auto batch = arrow::RecordBatch::Make(schema(), kept->length(), {kept});
     return MakeNode(LiteralNode{
-        .schema = schema,
-        .partitions = {Partition::FromPayload(Payload::Table(schema, {batch}))}});
+        .schema = schema(),
+        .partitions = {Partition::FromPayload(Payload::Table(schema(), {batch}))}});
   }
 
  private:
@@ -130,37 +138,38 @@ int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
                std::min(static_cast<int64_t>(num_partitions), kFewest)));
 }
 
-/// What finders read, with so few rows joined that a finder is worth its while. Each key
-/// stays with one of them, and its rows in order.
-std::vector<Plan> JoinSmall(const std::vector<Plan>& finding) {
+/// What finders read, small partitions joined so that each finder has enough rows. Each
+/// key stays with one of them, and its rows in order. `expected` is the number of rows of
+/// a partition that has not run.
+Trees JoinSmall(const Trees& finding, int64_t expected) {
   constexpr int64_t kRowsEach = 1 << 14;
-  std::vector<Plan> joined;
-  std::vector<Partition> held;
-  int64_t num_rows = 0;
+  Trees joined;
+  int64_t num_rows = kRowsEach;  // of the last
   for (const Plan& tree : finding) {
-    const auto& literal = tree->as<LiteralNode>();
-    held.push_back(literal.partitions[0]);
-    num_rows += held.back().num_rows();
-    if (num_rows < kRowsEach && &tree != &finding.back()) continue;
-    joined.push_back(MakeNode(
-        LiteralNode{.schema = literal.schema, .partitions = {Partition::Joined(held)}}));
-    held.clear();
-    num_rows = 0;
+    const auto& next = tree->as<StageInputNode>();
+    const int64_t more = next.num_rows < 0 ? expected : next.num_rows;
+    if (num_rows >= kRowsEach) {
+      joined.push_back(tree);
+      num_rows = more;
+      continue;
+    }
+    joined.back() = Merged(joined.back()->as<StageInputNode>(), next);
+    num_rows += more;
   }
   return joined;
 }
 
 }  // namespace
 
-arrow::Result<Executor::Trees> Executor::LowerDistinct(
-    const AggregateNode& aggregate, Trees trees,
-    const std::shared_ptr<arrow::Schema>& output, Storage storage) {
+arrow::Result<Trees> Planner::LowerDistinct(const AggregateNode& aggregate, Trees trees,
+                                            const std::shared_ptr<arrow::Schema>& output,
+                                            Storage storage) {
   const bool are_there = std::all_of(trees.begin(), trees.end(),
                                      [](const Plan& tree) { return IsThere(*tree); });
   if (!are_there) {
-    ARROW_ASSIGN_OR_RAISE(auto partitions, Publish(trees, storage));
-    ARROW_ASSIGN_OR_RAISE(trees, ToTrees(partitions));
+    ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   }
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "how many partitions the keys go to"));
   ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
 
   AggregateNode find;
@@ -170,31 +179,46 @@ arrow::Result<Executor::Trees> Executor::LowerDistinct(
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
   sink.mode = ExchangeMode::kHash;
   const int64_t num_rows = NumRows(trees);
+  const bool have_numbers = input != nullptr && HaveNumbers(find.keys, *input);
   sink.num_partitions =
-      NumFinders(num_rows, trees.size(), HaveNumbers(find.keys, *input));
+      NumFinders(std::max<int64_t>(0, num_rows), trees.size(), have_numbers);
   sink.keys = find.keys;
-  ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), sink));
+  ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), std::move(sink)));
+  ARROW_ASSIGN_OR_RAISE(finding, Observe(finding, "whether few rows are dropped"));
   find.phase = AggregatePhase::kFinal;
   find.schema = arrow::schema({arrow::field(kPosition, arrow::int64())});
+  const int64_t num_found = NumRows(finding);
   // Where no partition could drop a row by itself, few will be dropped in all.
-  find.others = NumRows(finding) == num_rows;
-  finding = JoinSmall(finding);
+  find.others = num_found >= 0 && num_found == num_rows;
+  const auto num_finders = static_cast<int64_t>(finding.size());
+  finding = JoinSmall(finding, std::max<int64_t>(0, num_rows) / num_finders);
   ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(find, finding), Storage::kHeap));
   finding.clear();
-  auto* pool = context_.memory_pool();
-  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, find.others, pool));
-  ARROW_RETURN_NOT_OK(kept.Note(found, pool));
-  found.clear();
+  ARROW_ASSIGN_OR_RAISE(found, Observe(found, "which rows are kept"));
+  ARROW_ASSIGN_OR_RAISE(trees, KeepRows(std::move(trees), found, find.others));
+  if (input == nullptr) return Publish(std::move(trees), storage);
+  // Now, so that what follows sees how many rows are left.
+  return Publish(Wrap(ToSchema(*input, *output), trees), storage);
+}
 
+arrow::Result<Trees> Planner::KeepRows(Trees trees, const Trees& found, bool others) {
+  ARROW_ASSIGN_OR_RAISE(const auto positions, PartitionsOf(found));
+  if (!positions.has_value()) {
+    // Stands for the rows to keep, which are not known.
+    const Plan kept = MakeNode(LiteralNode{.schema = KeptRows::schema()});
+    for (Plan& tree : trees) {
+      tree = MakeNode(FilterNode{col(kKept)}, {MakeNode(ZipNode{}, {tree, kept})});
+    }
+    return trees;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, others, options_.pool));
+  ARROW_RETURN_NOT_OK(kept.Note(*positions, options_.pool));
   for (size_t i = 0; i < trees.size(); ++i) {
     if (kept.has_all(i)) continue;
     trees[i] = MakeNode(FilterNode{col(kKept)},
                         {MakeNode(ZipNode{}, {trees[i], kept.ToTree(i)})});
   }
-  // Now, so that what follows sees how many rows are left.
-  ARROW_ASSIGN_OR_RAISE(auto rows,
-                        Publish(Wrap(ToSchema(*input, *output), trees), storage));
-  return ToTrees(rows, output);
+  return trees;
 }
 
 }  // namespace xshards

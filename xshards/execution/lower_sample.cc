@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor::LowerSample: what a sample needs to know of the whole before it can be drawn
+// Planner::LowerSample: what a sample needs to know of the whole before it can be drawn
 // partition by partition.
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,8 @@
 
 #include <arrow/array.h>
 
-#include "xshards/execution/executor.h"
+#include "xshards/execution/algorithm_note.h"
+#include "xshards/execution/planner.h"
 #include "xshards/plan/sampling.h"
 
 namespace xshards {
@@ -83,40 +84,49 @@ arrow::Status CheckWeights(const SampleNode& node, int64_t num_weighted, int64_t
                                 " have a weight over 0 in column '", node.weights, "'");
 }
 
+/// Set the number of rows, of those drawn and of those before each partition.
+arrow::Status CountRows(const std::vector<Partition>& partitions,
+                        std::vector<SampleNode>& nodes) {
+  int64_t num_rows = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].first_row = num_rows;
+    num_rows += partitions[i].num_rows();
+  }
+  ARROW_ASSIGN_OR_RAISE(const int64_t count, NumDrawn(nodes[0], num_rows));
+  for (auto& node : nodes) {
+    node.num_rows = num_rows;
+    node.count = count;
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
-arrow::Result<Executor::Trees> Executor::LowerSample(const Plan& plan, Storage storage) {
+arrow::Result<Trees> Planner::LowerSample(const Plan& plan, Storage storage) {
   auto sample = plan->as<SampleNode>();
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sample, {trees[0]})).status());
   // A row is known by its number in the whole, so rows are counted first.
-  ARROW_ASSIGN_OR_RAISE(const auto partitions, Publish(trees, storage));
-  ARROW_ASSIGN_OR_RAISE(const auto schema, UnifySchemas(partitions));
-  trees.clear();
-  for (const auto& partition : partitions) {
-    trees.push_back(MakeNode(LiteralNode{.schema = schema, .partitions = {partition}}));
-  }
-  sample.num_rows = 0;
-  for (const auto& partition : partitions) sample.num_rows += partition.num_rows();
-  ARROW_ASSIGN_OR_RAISE(sample.count, NumDrawn(sample, sample.num_rows));
-
-  std::vector<SampleNode> nodes;
+  ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "which rows are drawn"));
+  Note(AlgorithmNote(*plan));
+  ARROW_ASSIGN_OR_RAISE(const auto partitions, PartitionsOf(trees));
   sample.phase = SamplePhase::kDraw;
-  for (const auto& partition : partitions) {
-    nodes.push_back(sample);
-    sample.first_row += partition.num_rows();
+  std::vector<SampleNode> nodes(trees.size(), sample);
+  if (partitions.has_value()) {
+    ARROW_RETURN_NOT_OK(CountRows(*partitions, nodes));
   }
   if (!sample.weights.empty()) {
     ARROW_RETURN_NOT_OK(WeighRows(trees, nodes));
-  } else if (!sample.replace) {
-    const auto bound = FirstNotDrawn(sample.seed, sample.num_rows, sample.count);
+  } else if (!sample.replace && partitions.has_value()) {
+    const auto bound = FirstNotDrawn(sample.seed, nodes[0].num_rows, nodes[0].count);
     for (auto& node : nodes) node.bound = bound;
   }
   for (size_t i = 0; i < trees.size(); ++i) trees[i] = MakeNode(nodes[i], {trees[i]});
   return trees;
 }
 
-arrow::Status Executor::WeighRows(const Trees& trees, std::vector<SampleNode>& nodes) {
+arrow::Status Planner::WeighRows(const Trees& trees, std::vector<SampleNode>& nodes) {
   const auto phase = nodes[0].replace ? SamplePhase::kSumWeights : SamplePhase::kGiveKeys;
   Trees weighing;
   for (size_t i = 0; i < trees.size(); ++i) {
@@ -124,9 +134,13 @@ arrow::Status Executor::WeighRows(const Trees& trees, std::vector<SampleNode>& n
     node.phase = phase;
     weighing.push_back(MakeNode(std::move(node), {trees[i]}));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto weighed, Publish(weighing, Storage::kHeap));
+  ARROW_ASSIGN_OR_RAISE(weighing, Publish(std::move(weighing), Storage::kHeap));
+  ARROW_ASSIGN_OR_RAISE(weighing, Observe(weighing, "which rows are drawn"));
+  ARROW_ASSIGN_OR_RAISE(const auto found, PartitionsOf(weighing));
+  if (!found.has_value()) return arrow::Status::OK();
+  const auto& weighed = *found;
   const int64_t count = nodes[0].count;
-  auto* pool = context_.memory_pool();
+  auto* pool = options_.pool;
   if (phase == SamplePhase::kGiveKeys) {
     const int64_t num_rows = nodes[0].num_rows;
     int64_t num_weighted = 0;

@@ -23,7 +23,7 @@ void OperatorTable::SetWriter(const std::string& format, RunSink run) {
 
 void OperatorTable::SetTypeFinder(const std::string& format, FindTypes find,
                                   DescribePlace describe) {
-  guessed_[format] = {.find = std::move(find), .describe = std::move(describe)};
+  inferred_[format] = {.find = std::move(find), .describe = std::move(describe)};
 }
 
 void OperatorTable::SetOutput(OpenOutput open) { open_output_ = std::move(open); }
@@ -51,23 +51,23 @@ arrow::Result<const RunSink*> OperatorTable::FindSink(const SinkSpec& spec) cons
   return arrow::Status::NotImplemented("No sink of kind ", static_cast<int>(spec.kind));
 }
 
-arrow::Result<const OperatorTable::GuessedFormat*> OperatorTable::FindGuessed(
+arrow::Result<const OperatorTable::InferredFormat*> OperatorTable::FindInferred(
     const std::string& format) const {
-  auto found = guessed_.find(format);
-  if (found != guessed_.end()) return &found->second;
+  auto found = inferred_.find(format);
+  if (found != inferred_.end()) return &found->second;
   return arrow::Status::NotImplemented("Format '", format, "' finds no types");
 }
 
 arrow::Result<const FindTypes*> OperatorTable::TypeFinder(
     const std::string& format) const {
-  ARROW_ASSIGN_OR_RAISE(const auto* guessed, FindGuessed(format));
-  return &guessed->find;
+  ARROW_ASSIGN_OR_RAISE(const auto* inferred, FindInferred(format));
+  return &inferred->find;
 }
 
 arrow::Result<const DescribePlace*> OperatorTable::PlaceDescriber(
     const std::string& format) const {
-  ARROW_ASSIGN_OR_RAISE(const auto* guessed, FindGuessed(format));
-  return &guessed->describe;
+  ARROW_ASSIGN_OR_RAISE(const auto* inferred, FindInferred(format));
+  return &inferred->describe;
 }
 
 arrow::Result<std::unique_ptr<JobOutput>> OperatorTable::MakeOutput(

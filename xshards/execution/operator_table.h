@@ -54,7 +54,7 @@ class XSHARDS_EXPORT OperatorTable {
   void SetScan(const std::string& format, OpenNode open);
   void SetSink(SinkKind kind, RunSink run);
   void SetWriter(const std::string& format, RunSink run);
-  /// For formats whose scans guess types.
+  /// For formats whose scans infer types.
   void SetTypeFinder(const std::string& format, FindTypes find, DescribePlace describe);
   /// How files are written elsewhere than to local directories.
   void SetOutput(OpenOutput open);
@@ -73,13 +73,13 @@ class XSHARDS_EXPORT OperatorTable {
   std::map<std::string, OpenNode> scans_;
   std::map<SinkKind, RunSink> sinks_;
   std::map<std::string, RunSink> writers_;
-  struct GuessedFormat {
+  struct InferredFormat {
     FindTypes find;
     DescribePlace describe;
   };
-  arrow::Result<const GuessedFormat*> FindGuessed(const std::string& format) const;
+  arrow::Result<const InferredFormat*> FindInferred(const std::string& format) const;
 
-  std::map<std::string, GuessedFormat> guessed_;
+  std::map<std::string, InferredFormat> inferred_;
   OpenOutput open_output_;
 };
 

@@ -11,6 +11,8 @@ std::string NodeLabel(const PlanNode& node) {
       return "Scan " + node.as<ScanNode>().format;
     case NodeKind::kLiteral:
       return "Read partitions";
+    case NodeKind::kStageInput:
+      return Describe(node);
     case NodeKind::kMapPython:
       return "MapPython " + node.as<MapPythonNode>().label;
     case NodeKind::kMapNative: {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "xshards/execution/fragment.h"
 #include "xshards/types/conform.h"
 #include "xshards/types/dictionary_encoding.h"
 #include "xshards/types/pandas_dtype.h"
@@ -27,9 +26,8 @@ Expression Widened(Expression column, const arrow::Field& from, const arrow::Fie
 
 }  // namespace
 
-bool AllLiteral(const std::vector<Plan>& trees) {
-  return std::all_of(trees.begin(), trees.end(),
-                     [](const Plan& tree) { return tree->kind() == NodeKind::kLiteral; });
+bool IsLeaf(const PlanNode& tree) {
+  return tree.kind() == NodeKind::kLiteral || tree.kind() == NodeKind::kStageInput;
 }
 
 std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
@@ -44,6 +42,16 @@ std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions) {
   // What functions gave may have no common type: whoever needs one says so.
   return ToTrees(partitions, UnifySchemas(partitions).ValueOr(nullptr));
+}
+
+Plan Merged(StageInputNode first, const StageInputNode& second) {
+  first.partitions.insert(first.partitions.end(), second.partitions.begin(),
+                          second.partitions.end());
+  if (first.num_rows >= 0) {
+    first.num_rows += second.num_rows;
+    first.num_bytes += second.num_bytes;
+  }
+  return MakeNode(std::move(first));
 }
 
 std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) {
@@ -62,12 +70,6 @@ std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size) {
         MakeNode(UnionNode{}, {first, first + static_cast<std::ptrdiff_t>(size)}));
   }
   return groups;
-}
-
-int64_t BytesOf(const std::vector<Plan>& trees) {
-  int64_t bytes = 0;
-  for (const auto& tree : trees) bytes += InputBytes(*tree);
-  return bytes;
 }
 
 arrow::Result<bool> AnyEncoded(const std::vector<Plan>& trees) {
@@ -105,6 +107,11 @@ ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
 }
 
 arrow::Result<Plan> AsStored(const Plan& tree) {
+  if (tree->kind() == NodeKind::kStageInput) {
+    auto leaf = tree->as<StageInputNode>();
+    leaf.as_stored = true;
+    return MakeNode(std::move(leaf));
+  }
   if (tree->kind() != NodeKind::kLiteral) return tree;
   const auto& literal = tree->as<LiteralNode>();
   if (literal.schema == nullptr) return tree;

@@ -12,22 +12,24 @@
 
 namespace xshards {
 
-// What the executor does to the trees of narrow nodes that a stage runs, one a partition.
+/// The work for each partition of a stage, without a sink: trees of narrow nodes.
+using Trees = std::vector<Plan>;
 
-bool AllLiteral(const std::vector<Plan>& trees);
+/// True for what reads partitions that exist or that a stage makes.
+bool IsLeaf(const PlanNode& tree);
 /// Trees that read partitions.
 std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
                           const std::shared_ptr<arrow::Schema>& schema);
 /// The same with the schema that they have in common, if they have one.
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions);
+/// A leaf that reads the partitions of two, which are of one stage.
+Plan Merged(StageInputNode first, const StageInputNode& second);
 /// Put a node on top of every tree.
 std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees);
-/// Trees that each give the rows of so many that follow each other.
+/// Trees that each give the rows of `group_size` neighbours.
 std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size);
-/// What trees read, as far as it is known: a bound of what they give, but for nodes that
-/// make rows of their own.
-int64_t BytesOf(const std::vector<Plan>& trees);
-/// True if a column that trees give is held as a dictionary; see encoded_columns.h.
+/// True if a column that trees give is held as a dictionary; see
+/// types/dictionary_encoding.h.
 arrow::Result<bool> AnyEncoded(const std::vector<Plan>& trees);
 /// Only running a function tells what it gives.
 bool IsFunction(const PlanNode& tree);

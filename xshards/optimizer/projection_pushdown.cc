@@ -121,6 +121,7 @@ arrow::Result<Plan> Prune(const Plan& plan, const Needed& needed) {
     case NodeKind::kScan:
       return PruneScan(plan, needed);
     case NodeKind::kLiteral:
+    case NodeKind::kStageInput:
       return plan;
     case NodeKind::kProject:
       return PruneProject(plan, needed);

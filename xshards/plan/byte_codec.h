@@ -37,6 +37,10 @@ class ByteWriter {
     Put(static_cast<int64_t>(values.size()));
     for (const auto& value : values) Put(value);
   }
+  void Put(const std::vector<int32_t>& values) {
+    Put(static_cast<int64_t>(values.size()));
+    for (const int32_t value : values) Put(value);
+  }
   void Put(const std::map<std::string, std::string>& values) {
     Put(static_cast<int64_t>(values.size()));
     for (const auto& [key, value] : values) {
@@ -85,6 +89,13 @@ class ByteReader {
     return arrow::Status::OK();
   }
   arrow::Status Get(std::vector<std::string>* out) {
+    int64_t count = 0;
+    ARROW_RETURN_NOT_OK(GetCount(&count));
+    out->resize(static_cast<size_t>(count));
+    for (auto& value : *out) ARROW_RETURN_NOT_OK(Get(&value));
+    return arrow::Status::OK();
+  }
+  arrow::Status Get(std::vector<int32_t>* out) {
     int64_t count = 0;
     ARROW_RETURN_NOT_OK(GetCount(&count));
     out->resize(static_cast<size_t>(count));

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,27 +41,29 @@ class PlanEncoder {
 
  private:
   arrow::Status PutBlocks(const std::vector<BlockStore::Block>& blocks);
-  arrow::Status PutSchema(const std::shared_ptr<arrow::Schema>& schema);
-  arrow::Status PutExpression(const Expression& expression);
-  arrow::Status PutSortKeys(const std::vector<SortKey>& keys);
+  // Members of nodes, each by its type; see node_members.h.
+  template <typename T>
+  arrow::Status PutMember(const T& value);
+  template <typename T>
+  arrow::Status PutMember(const std::optional<T>& value);
+  template <typename T>
+  arrow::Status PutMember(const std::vector<T>& values);
+  arrow::Status PutMember(const Expression& expression);
+  arrow::Status PutMember(const std::shared_ptr<arrow::Schema>& schema);
+  arrow::Status PutMember(const std::shared_ptr<arrow::RecordBatch>& batch);
   void PutRange(const std::shared_ptr<Segment>& segment, Segment::Range range);
   void PutReference(const ArrayReference& reference);
 
-  arrow::Status PutNode(const ScanNode& node);
+  template <typename Node>
+  arrow::Status PutNode(const Node& node) {
+    return PutMember(node);
+  }
   arrow::Status PutNode(const LiteralNode& node);
-  arrow::Status PutNode(const ProjectNode& node);
-  arrow::Status PutNode(const FilterNode& node);
+  arrow::Status PutNode(const FilterNode& node) { return PutMember(node.predicate); }
   arrow::Status PutNode(const MapNativeNode& node);
   arrow::Status PutNode(const MapPythonNode& node);
-  arrow::Status PutNode(const ExchangeNode& node);
-  arrow::Status PutNode(const AggregateNode& node);
-  arrow::Status PutNode(const JoinNode& node);
-  arrow::Status PutNode(const SortNode& node);
-  arrow::Status PutNode(const LimitNode& node);
-  arrow::Status PutNode(const SampleNode& node);
-  arrow::Status PutNode(const UnionNode& node);
-  arrow::Status PutNode(const ZipNode& node);
   arrow::Status PutNode(const CacheNode& node);
+  arrow::Status PutNode(const StageInputNode& node);
 
   StorageEnvironment environment_;
   ByteWriter bytes_;
@@ -88,15 +91,23 @@ class PlanDecoder {
   arrow::Result<Expression> GetExpression();
   arrow::Status GetRange(std::shared_ptr<Segment>* segment, Segment::Range* range);
   arrow::Result<ArrayReference> GetReference();
-  arrow::Status Get(std::vector<SortKey>* keys);
+  // Members of nodes, each by its type; see node_members.h.
+  template <typename T>
+  arrow::Status GetMember(T* value);
+  template <typename T>
+  arrow::Status GetMember(std::optional<T>* value);
+  template <typename T>
+  arrow::Status GetMember(std::vector<T>* values);
+  arrow::Status GetMember(Expression* expression);
+  arrow::Status GetMember(std::shared_ptr<arrow::Schema>* schema);
+  arrow::Status GetMember(std::shared_ptr<arrow::RecordBatch>* batch);
+  template <typename Node>
+  arrow::Result<NodeVariant> GetNode();
   arrow::Result<NodeVariant> GetNode(NodeKind kind);
-  arrow::Result<NodeVariant> GetScan();
   arrow::Result<NodeVariant> GetLiteral();
   arrow::Result<NodeVariant> GetProject();
-  arrow::Result<NodeVariant> GetMapPython();
-  arrow::Result<NodeVariant> GetAggregate();
-  arrow::Result<NodeVariant> GetJoin();
-  arrow::Result<NodeVariant> GetSample();
+  arrow::Result<NodeVariant> GetCache();
+  arrow::Result<NodeVariant> GetStageInput();
 
   ByteReader bytes_;
   std::span<const std::shared_ptr<Segment>> segments_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <concepts>
+#include <type_traits>
 #include <utility>
 
 #include <arrow/compute/expression.h>
@@ -7,6 +9,7 @@
 #include <arrow/ipc/reader.h>
 
 #include "xshards/plan/codec.h"
+#include "xshards/plan/node_members.h"
 
 namespace xshards {
 
@@ -15,12 +18,14 @@ namespace {
 // Deeper than any plan a person writes; stops damaged bytes from recursing for ever.
 constexpr int kMaxDepth = 1000;
 
-template <typename E>
-arrow::Status GetEnum(ByteReader& bytes, E* out, E last, const char* what) {
-  ARROW_RETURN_NOT_OK(bytes.Get(out));
-  if (static_cast<int>(*out) <= static_cast<int>(last)) return arrow::Status::OK();
-  return arrow::Status::Invalid("Encoded fragment has an unknown ", what, ": ",
-                                static_cast<int>(*out));
+/// A value to read into.
+template <typename T>
+T Blank() {
+  if constexpr (std::same_as<T, Expression>) {
+    return lit(false);
+  } else {
+    return T{};
+  }
 }
 
 }  // namespace
@@ -28,7 +33,7 @@ arrow::Status GetEnum(ByteReader& bytes, E* out, E last, const char* what) {
 arrow::Result<Plan> PlanDecoder::GetPlan() {
   if (++depth_ > kMaxDepth) return arrow::Status::Invalid("Encoded plan is too deep");
   NodeKind kind{};
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &kind, NodeKind::kSample, "node kind"));
+  ARROW_RETURN_NOT_OK(GetMember(&kind));
   ARROW_ASSIGN_OR_RAISE(auto node, GetNode(kind));
   int64_t count = 0;
   ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
@@ -41,33 +46,70 @@ arrow::Result<Plan> PlanDecoder::GetPlan() {
   return MakeNode(std::move(node), std::move(inputs));
 }
 
-arrow::Status PlanDecoder::Get(SinkSpec* sink) {
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &sink->kind, SinkKind::kCount, "sink kind"));
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &sink->storage, Storage::kFile, "storage"));
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &sink->mode, ExchangeMode::kGather, "exchange"));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->keys));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->num_partitions));
-  ARROW_RETURN_NOT_OK(Get(&sink->sort_keys));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->nulls_first));
-  bool has_boundaries = false;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&has_boundaries));
-  if (has_boundaries) {
-    std::shared_ptr<arrow::Buffer> buffer;
-    ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
-    // What comes before may have any length, so that values need not lie aligned.
-    auto options = arrow::ipc::IpcReadOptions::Defaults();
-    options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
-    ARROW_ASSIGN_OR_RAISE(
-        auto reader, arrow::ipc::RecordBatchStreamReader::Open(
-                         std::make_shared<arrow::io::BufferReader>(buffer), options));
-    ARROW_ASSIGN_OR_RAISE(sink->boundaries, reader->Next());
+arrow::Status PlanDecoder::Get(SinkSpec* sink) { return GetMember(sink); }
+
+template <typename T>
+arrow::Status PlanDecoder::GetMember(T* value) {
+  if constexpr (std::is_enum_v<T>) {
+    ARROW_RETURN_NOT_OK(bytes_.Get(value));
+    if (*value <= EnumLimits<T>::kLast) return arrow::Status::OK();
+    return arrow::Status::Invalid("Encoded plan has an unknown ", EnumLimits<T>::kName,
+                                  ": ", static_cast<int>(*value));
+  } else if constexpr (requires { bytes_.Get(value); }) {
+    return bytes_.Get(value);
+  } else {
+    return VisitMembers(*value, [this](auto&... members) {
+      arrow::Status status;
+      // Stops at the first that fails.
+      static_cast<void>(((status = GetMember(&members)).ok() && ...));
+      return status;
+    });
   }
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->first_row));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->total_rows));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->keep_whole));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->format));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&sink->options));
-  return bytes_.Get(&sink->path);
+}
+
+template <typename T>
+arrow::Status PlanDecoder::GetMember(std::optional<T>* value) {
+  bool present = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
+  if (!present) return arrow::Status::OK();
+  T held = Blank<T>();
+  ARROW_RETURN_NOT_OK(GetMember(&held));
+  *value = std::move(held);
+  return arrow::Status::OK();
+}
+
+template <typename T>
+arrow::Status PlanDecoder::GetMember(std::vector<T>* values) {
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
+  for (int64_t i = 0; i < count; ++i) {
+    values->push_back(Blank<T>());
+    ARROW_RETURN_NOT_OK(GetMember(&values->back()));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanDecoder::GetMember(std::shared_ptr<arrow::RecordBatch>* batch) {
+  bool present = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
+  if (!present) return arrow::Status::OK();
+  std::shared_ptr<arrow::Buffer> buffer;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
+  // What comes before may have any length, so that values need not be aligned.
+  auto options = arrow::ipc::IpcReadOptions::Defaults();
+  options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
+  ARROW_ASSIGN_OR_RAISE(auto reader,
+                        arrow::ipc::RecordBatchStreamReader::Open(
+                            std::make_shared<arrow::io::BufferReader>(buffer), options));
+  return reader->Next().Value(batch);
+}
+
+arrow::Status PlanDecoder::GetMember(std::shared_ptr<arrow::Schema>* schema) {
+  return GetSchema().Value(schema);
+}
+
+arrow::Status PlanDecoder::GetMember(Expression* expression) {
+  return GetExpression().Value(expression);
 }
 
 arrow::Result<std::shared_ptr<BlockStore>> PlanDecoder::GetStore(bool spillable) {
@@ -181,21 +223,17 @@ arrow::Result<Expression> PlanDecoder::GetExpression() {
   return Expression(std::move(expression));
 }
 
-arrow::Status PlanDecoder::Get(std::vector<SortKey>* keys) {
-  int64_t count = 0;
-  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
-  keys->resize(static_cast<size_t>(count));
-  for (auto& key : *keys) {
-    ARROW_RETURN_NOT_OK(bytes_.Get(&key.column));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&key.ascending));
-  }
-  return arrow::Status::OK();
+template <typename Node>
+arrow::Result<NodeVariant> PlanDecoder::GetNode() {
+  Node node;
+  ARROW_RETURN_NOT_OK(GetMember(&node));
+  return node;
 }
 
 arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
   switch (kind) {
     case NodeKind::kScan:
-      return GetScan();
+      return GetNode<ScanNode>();
     case NodeKind::kLiteral:
       return GetLiteral();
     case NodeKind::kProject:
@@ -204,92 +242,49 @@ arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
       ARROW_ASSIGN_OR_RAISE(auto predicate, GetExpression());
       return FilterNode{std::move(predicate)};
     }
-    case NodeKind::kMapNative: {
-      MapNativeNode node;
-      ARROW_RETURN_NOT_OK(bytes_.Get(&node.name));
-      return node;
-    }
+    case NodeKind::kMapNative:
+      return GetNode<MapNativeNode>();
     case NodeKind::kMapPython:
-      return GetMapPython();
-    case NodeKind::kExchange: {
-      ExchangeNode node;
-      ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.mode, ExchangeMode::kGather, "exchange"));
-      ARROW_RETURN_NOT_OK(bytes_.Get(&node.keys));
-      ARROW_RETURN_NOT_OK(bytes_.Get(&node.num_partitions));
-      return node;
-    }
+      return GetNode<MapPythonNode>();
+    case NodeKind::kExchange:
+      return GetNode<ExchangeNode>();
     case NodeKind::kAggregate:
-      return GetAggregate();
+      return GetNode<AggregateNode>();
     case NodeKind::kJoin:
-      return GetJoin();
-    case NodeKind::kSort: {
-      SortNode node;
-      int64_t limit = -1;
-      ARROW_RETURN_NOT_OK(bytes_.Get(&node.nulls_first));
-      ARROW_RETURN_NOT_OK(bytes_.Get(&limit));
-      ARROW_RETURN_NOT_OK(Get(&node.keys));
-      if (limit >= 0) node.limit = limit;
-      return node;
-    }
-    case NodeKind::kLimit: {
-      LimitNode node;
-      ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
-      return node;
-    }
+      return GetNode<JoinNode>();
+    case NodeKind::kSort:
+      return GetNode<SortNode>();
+    case NodeKind::kLimit:
+      return GetNode<LimitNode>();
     case NodeKind::kSample:
-      return GetSample();
+      return GetNode<SampleNode>();
     case NodeKind::kUnion:
       return UnionNode{};
     case NodeKind::kZip:
       return ZipNode{};
-    case NodeKind::kCache: {
-      CacheNode node{.cell = std::make_shared<CacheCell>()};
-      bool filled = false;
-      ARROW_RETURN_NOT_OK(bytes_.Get(&filled));
-      if (filled) {
-        ARROW_ASSIGN_OR_RAISE(auto literal, GetLiteral());
-        node.cell->Set(std::get<LiteralNode>(literal).partitions);
-      }
-      return node;
-    }
+    case NodeKind::kCache:
+      return GetCache();
+    case NodeKind::kStageInput:
+      return GetStageInput();
   }
   return arrow::Status::Invalid("Encoded plan has an unknown node");
 }
 
-arrow::Result<NodeVariant> PlanDecoder::GetScan() {
-  ScanNode node;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.format));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.options));
-  ARROW_ASSIGN_OR_RAISE(node.schema, GetSchema());
-  int64_t count = 0;
-  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
-  node.splits.resize(static_cast<size_t>(count));
-  for (auto& split : node.splits) {
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.path));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.begin));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.end));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.num_bytes));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.num_rows));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_bytes));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_modified));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&split.file_fingerprint));
-  }
-  bool present = false;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
-  if (present) {
-    node.columns.emplace();
-    ARROW_RETURN_NOT_OK(bytes_.Get(&*node.columns));
-  }
-  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
-  if (present) {
-    ARROW_ASSIGN_OR_RAISE(auto filter, GetExpression());
-    node.filter = std::move(filter);
-  }
-  int64_t limit = -1;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&limit));
-  if (limit >= 0) node.limit = limit;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.guessed));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.encodable));
+arrow::Result<NodeVariant> PlanDecoder::GetProject() {
+  ProjectNode node;
+  ARROW_RETURN_NOT_OK(GetMember(&node));
+  if (node.names.size() == node.expressions.size()) return node;
+  return arrow::Status::Invalid("Encoded projection has ", node.names.size(),
+                                " names for ", node.expressions.size(), " expressions");
+}
+
+arrow::Result<NodeVariant> PlanDecoder::GetCache() {
+  CacheNode node{.cell = std::make_shared<CacheCell>()};
+  bool filled = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&filled));
+  if (!filled) return node;
+  ARROW_ASSIGN_OR_RAISE(auto literal, GetLiteral());
+  node.cell->Set(std::get<LiteralNode>(literal).partitions);
   return node;
 }
 
@@ -313,79 +308,16 @@ arrow::Result<NodeVariant> PlanDecoder::GetLiteral() {
   return node;
 }
 
-arrow::Result<NodeVariant> PlanDecoder::GetProject() {
-  ProjectNode node;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.names));
-  for (size_t i = 0; i < node.names.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto expression, GetExpression());
-    node.expressions.push_back(std::move(expression));
-  }
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.keep_input));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.drop));
-  return node;
-}
-
-arrow::Result<NodeVariant> PlanDecoder::GetMapPython() {
-  MapPythonNode node;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.function_hash));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.label));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.format));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.batch_rows));
-  return node;
-}
-
-arrow::Result<NodeVariant> PlanDecoder::GetAggregate() {
-  AggregateNode node;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.keys));
-  int64_t count = 0;
-  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
-  node.aggregates.resize(static_cast<size_t>(count));
-  for (auto& aggregate : node.aggregates) {
-    ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.function));
-    bool has_column = false;
-    ARROW_RETURN_NOT_OK(bytes_.Get(&has_column));
-    if (has_column) ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.column.emplace()));
-    ARROW_RETURN_NOT_OK(bytes_.Get(&aggregate.output));
-  }
-  ARROW_RETURN_NOT_OK(
-      GetEnum(bytes_, &node.phase, AggregatePhase::kFinal, "aggregate phase"));
+arrow::Result<NodeVariant> PlanDecoder::GetStageInput() {
+  StageInputNode node;
+  StageReference stage;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&stage.number));
+  node.stage = std::make_shared<const StageReference>(stage);
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.partitions));
   ARROW_ASSIGN_OR_RAISE(node.schema, GetSchema());
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.ordered));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.by_last));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.all_columns));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.single));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.others));
-  return node;
-}
-
-arrow::Result<NodeVariant> PlanDecoder::GetSample() {
-  SampleNode node;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.count));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.share));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.replace));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.complement));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weights));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.seed));
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.phase, SamplePhase::kDraw, "sample phase"));
   ARROW_RETURN_NOT_OK(bytes_.Get(&node.num_rows));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.first_row));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.key));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.bound.row));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_begin));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_end));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.weight_total));
-  return node;
-}
-
-arrow::Result<NodeVariant> PlanDecoder::GetJoin() {
-  JoinNode node;
-  ARROW_RETURN_NOT_OK(GetEnum(bytes_, &node.type, JoinType::kCross, "join type"));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.left_keys));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.right_keys));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.left_suffix));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.right_suffix));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.build_left));
-  ARROW_RETURN_NOT_OK(bytes_.Get(&node.shared_table));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.num_bytes));
+  ARROW_RETURN_NOT_OK(bytes_.Get(&node.as_stored));
   return node;
 }
 

@@ -7,6 +7,7 @@
 #include <arrow/ipc/writer.h>
 
 #include "xshards/plan/codec.h"
+#include "xshards/plan/node_members.h"
 
 namespace xshards {
 
@@ -39,30 +40,60 @@ arrow::Status PlanEncoder::Put(const PlanNode& plan) {
   return arrow::Status::OK();
 }
 
-arrow::Status PlanEncoder::Put(const SinkSpec& sink) {
-  bytes_.Put(sink.kind);
-  bytes_.Put(sink.storage);
-  bytes_.Put(sink.mode);
-  bytes_.Put(sink.keys);
-  bytes_.Put(sink.num_partitions);
-  ARROW_RETURN_NOT_OK(PutSortKeys(sink.sort_keys));
-  bytes_.Put(sink.nulls_first);
-  bytes_.Put(sink.boundaries != nullptr);
-  if (sink.boundaries != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(auto output, arrow::io::BufferOutputStream::Create());
-    ARROW_ASSIGN_OR_RAISE(
-        auto writer, arrow::ipc::MakeStreamWriter(output, sink.boundaries->schema()));
-    ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*sink.boundaries));
-    ARROW_RETURN_NOT_OK(writer->Close());
-    ARROW_ASSIGN_OR_RAISE(auto buffer, output->Finish());
-    bytes_.Put(*buffer);
+arrow::Status PlanEncoder::Put(const SinkSpec& sink) { return PutMember(sink); }
+
+template <typename T>
+arrow::Status PlanEncoder::PutMember(const T& value) {
+  if constexpr (requires { bytes_.Put(value); }) {
+    bytes_.Put(value);
+    return arrow::Status::OK();
+  } else {
+    return VisitMembers(value, [this](const auto&... members) {
+      arrow::Status status;
+      // Stops at the first that fails.
+      static_cast<void>(((status = PutMember(members)).ok() && ...));
+      return status;
+    });
   }
-  bytes_.Put(sink.first_row);
-  bytes_.Put(sink.total_rows);
-  bytes_.Put(sink.keep_whole);
-  bytes_.Put(sink.format);
-  bytes_.Put(sink.options);
-  bytes_.Put(sink.path);
+}
+
+template <typename T>
+arrow::Status PlanEncoder::PutMember(const std::optional<T>& value) {
+  bytes_.Put(value.has_value());
+  return value.has_value() ? PutMember(*value) : arrow::Status::OK();
+}
+
+template <typename T>
+arrow::Status PlanEncoder::PutMember(const std::vector<T>& values) {
+  bytes_.Put(static_cast<int64_t>(values.size()));
+  for (const auto& value : values) ARROW_RETURN_NOT_OK(PutMember(value));
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutMember(const Expression& expression) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::compute::Serialize(expression.arrow()));
+  bytes_.Put(*buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutMember(const std::shared_ptr<arrow::Schema>& schema) {
+  bytes_.Put(schema != nullptr);
+  if (schema == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::ipc::SerializeSchema(*schema));
+  bytes_.Put(*buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanEncoder::PutMember(const std::shared_ptr<arrow::RecordBatch>& batch) {
+  bytes_.Put(batch != nullptr);
+  if (batch == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto output, arrow::io::BufferOutputStream::Create());
+  ARROW_ASSIGN_OR_RAISE(auto writer,
+                        arrow::ipc::MakeStreamWriter(output, batch->schema()));
+  ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*batch));
+  ARROW_RETURN_NOT_OK(writer->Close());
+  ARROW_ASSIGN_OR_RAISE(auto buffer, output->Finish());
+  bytes_.Put(*buffer);
   return arrow::Status::OK();
 }
 
@@ -88,7 +119,7 @@ arrow::Status PlanEncoder::PutBlocks(const std::vector<BlockStore::Block>& block
     }
   }
   bytes_.Put(static_cast<int64_t>(schemas.size()));
-  for (const auto& schema : schemas) ARROW_RETURN_NOT_OK(PutSchema(schema));
+  for (const auto& schema : schemas) ARROW_RETURN_NOT_OK(PutMember(schema));
   bytes_.Put(static_cast<int64_t>(blocks.size()));
   for (const auto& block : blocks) {
     bytes_.Put(block.destination);
@@ -131,56 +162,8 @@ void PlanEncoder::PutReference(const ArrayReference& reference) {
   }
 }
 
-arrow::Status PlanEncoder::PutSchema(const std::shared_ptr<arrow::Schema>& schema) {
-  bytes_.Put(schema != nullptr);
-  if (schema == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::ipc::SerializeSchema(*schema));
-  bytes_.Put(*buffer);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutExpression(const Expression& expression) {
-  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::compute::Serialize(expression.arrow()));
-  bytes_.Put(*buffer);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutSortKeys(const std::vector<SortKey>& keys) {
-  bytes_.Put(static_cast<int64_t>(keys.size()));
-  for (const auto& key : keys) {
-    bytes_.Put(key.column);
-    bytes_.Put(key.ascending);
-  }
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const ScanNode& node) {
-  bytes_.Put(node.format);
-  bytes_.Put(node.options);
-  ARROW_RETURN_NOT_OK(PutSchema(node.schema));
-  bytes_.Put(static_cast<int64_t>(node.splits.size()));
-  for (const auto& split : node.splits) {
-    bytes_.Put(split.path);
-    bytes_.Put(split.begin);
-    bytes_.Put(split.end);
-    bytes_.Put(split.num_bytes);
-    bytes_.Put(split.num_rows);
-    bytes_.Put(split.file_bytes);
-    bytes_.Put(split.file_modified);
-    bytes_.Put(split.file_fingerprint);
-  }
-  bytes_.Put(node.columns.has_value());
-  if (node.columns) bytes_.Put(*node.columns);
-  bytes_.Put(node.filter.has_value());
-  if (node.filter) ARROW_RETURN_NOT_OK(PutExpression(*node.filter));
-  bytes_.Put(node.limit.value_or(-1));
-  bytes_.Put(node.guessed);
-  bytes_.Put(node.encodable);
-  return arrow::Status::OK();
-}
-
 arrow::Status PlanEncoder::PutNode(const LiteralNode& node) {
-  ARROW_RETURN_NOT_OK(PutSchema(node.schema));
+  ARROW_RETURN_NOT_OK(PutMember(node.schema));
   bytes_.Put(static_cast<int64_t>(node.partitions.size()));
   for (const auto& partition : node.partitions) {
     bytes_.Put(partition.destination());
@@ -193,28 +176,13 @@ arrow::Status PlanEncoder::PutNode(const LiteralNode& node) {
   return arrow::Status::OK();
 }
 
-arrow::Status PlanEncoder::PutNode(const ProjectNode& node) {
-  bytes_.Put(node.names);
-  for (const auto& expression : node.expressions) {
-    ARROW_RETURN_NOT_OK(PutExpression(expression));
-  }
-  bytes_.Put(node.keep_input);
-  bytes_.Put(node.drop);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const FilterNode& node) {
-  return PutExpression(node.predicate);
-}
-
 arrow::Status PlanEncoder::PutNode(const MapNativeNode& node) {
   if (node.name.empty()) {
     return arrow::Status::Invalid(
         "An unregistered C++ function cannot leave this process; register it with "
         "XSHARDS_FUNCTION");
   }
-  bytes_.Put(node.name);
-  return arrow::Status::OK();
+  return PutMember(node);
 }
 
 arrow::Status PlanEncoder::PutNode(const MapPythonNode& node) {
@@ -222,83 +190,9 @@ arrow::Status PlanEncoder::PutNode(const MapPythonNode& node) {
     return arrow::Status::Invalid("The function ", node.label,
                                   " runs on threads and cannot leave this process");
   }
-  bytes_.Put(node.function_hash);
-  bytes_.Put(node.label);
-  bytes_.Put(node.format);
-  bytes_.Put(node.batch_rows);
   functions_[node.function_hash] = node.pickle;
-  return arrow::Status::OK();
+  return PutMember(node);
 }
-
-arrow::Status PlanEncoder::PutNode(const ExchangeNode& node) {
-  bytes_.Put(node.mode);
-  bytes_.Put(node.keys);
-  bytes_.Put(node.num_partitions);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const AggregateNode& node) {
-  bytes_.Put(node.keys);
-  bytes_.Put(static_cast<int64_t>(node.aggregates.size()));
-  for (const auto& aggregate : node.aggregates) {
-    bytes_.Put(aggregate.function);
-    bytes_.Put(aggregate.column.has_value());
-    if (aggregate.column) bytes_.Put(*aggregate.column);
-    bytes_.Put(aggregate.output);
-  }
-  bytes_.Put(node.phase);
-  ARROW_RETURN_NOT_OK(PutSchema(node.schema));
-  bytes_.Put(node.ordered);
-  bytes_.Put(node.by_last);
-  bytes_.Put(node.all_columns);
-  bytes_.Put(node.single);
-  bytes_.Put(node.others);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const JoinNode& node) {
-  bytes_.Put(node.type);
-  bytes_.Put(node.left_keys);
-  bytes_.Put(node.right_keys);
-  bytes_.Put(node.left_suffix);
-  bytes_.Put(node.right_suffix);
-  bytes_.Put(node.build_left);
-  // Whoever gets it makes its own table, of rows that are not given without a partner.
-  bytes_.Put(node.shared_table);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const SortNode& node) {
-  bytes_.Put(node.nulls_first);
-  bytes_.Put(node.limit.value_or(-1));
-  return PutSortKeys(node.keys);
-}
-
-arrow::Status PlanEncoder::PutNode(const LimitNode& node) {
-  bytes_.Put(node.count);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const SampleNode& node) {
-  bytes_.Put(node.count);
-  bytes_.Put(node.share);
-  bytes_.Put(node.replace);
-  bytes_.Put(node.complement);
-  bytes_.Put(node.weights);
-  bytes_.Put(node.seed);
-  bytes_.Put(node.phase);
-  bytes_.Put(node.num_rows);
-  bytes_.Put(node.first_row);
-  bytes_.Put(node.bound.key);
-  bytes_.Put(node.bound.row);
-  bytes_.Put(node.weight_begin);
-  bytes_.Put(node.weight_end);
-  bytes_.Put(node.weight_total);
-  return arrow::Status::OK();
-}
-
-arrow::Status PlanEncoder::PutNode(const UnionNode&) { return arrow::Status::OK(); }
-arrow::Status PlanEncoder::PutNode(const ZipNode&) { return arrow::Status::OK(); }
 
 arrow::Status PlanEncoder::PutNode(const CacheNode& node) {
   // A cell belongs to its process; what it holds travels as data.
@@ -307,6 +201,16 @@ arrow::Status PlanEncoder::PutNode(const CacheNode& node) {
   if (!partitions) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(*partitions));
   return PutNode(LiteralNode{.schema = schema, .partitions = *partitions});
+}
+
+arrow::Status PlanEncoder::PutNode(const StageInputNode& node) {
+  bytes_.Put(node.stage->number);
+  bytes_.Put(node.partitions);
+  ARROW_RETURN_NOT_OK(PutMember(node.schema));
+  bytes_.Put(node.num_rows);
+  bytes_.Put(node.num_bytes);
+  bytes_.Put(node.as_stored);
+  return arrow::Status::OK();
 }
 
 }  // namespace xshards

@@ -10,17 +10,17 @@ namespace xshards {
 
 namespace {
 
-constexpr char kMisfitPlace[] = "xshards::MisfitPlace";
+constexpr char kTypeMismatchLocation[] = "xshards::TypeMismatchLocation";
 
-void AddGuessedScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
+void AddInferredScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
   if (plan.kind() == NodeKind::kScan) {
     const auto& scan = plan.as<ScanNode>();
-    if (scan.guessed && scan.found != nullptr) scans->push_back(scan);
+    if (scan.inferred && scan.found != nullptr) scans->push_back(scan);
   }
   if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get().has_value()) {
     return;
   }
-  for (const auto& input : plan.inputs) AddGuessedScans(*input, scans);
+  for (const auto& input : plan.inputs) AddInferredScans(*input, scans);
 }
 
 }  // namespace
@@ -35,33 +35,34 @@ void SchemaCell::Set(std::shared_ptr<arrow::Schema> schema) {
   schema_ = std::move(schema);
 }
 
-MisfitPlace::MisfitPlace(std::string value, std::string column, std::string path,
-                         int64_t begin, int64_t offset)
+TypeMismatchLocation::TypeMismatchLocation(std::string value, std::string column,
+                                           std::string path, int64_t begin,
+                                           int64_t offset)
     : value_(std::move(value)),
       column_(std::move(column)),
       path_(std::move(path)),
       begin_(begin),
       offset_(offset) {}
 
-const MisfitPlace* MisfitPlace::Of(const arrow::Status& status) {
+const TypeMismatchLocation* TypeMismatchLocation::Of(const arrow::Status& status) {
   const auto& detail = status.detail();
   const bool is_place =
-      detail != nullptr && std::string_view(detail->type_id()) == kMisfitPlace;
-  return is_place ? static_cast<const MisfitPlace*>(detail.get()) : nullptr;
+      detail != nullptr && std::string_view(detail->type_id()) == kTypeMismatchLocation;
+  return is_place ? static_cast<const TypeMismatchLocation*>(detail.get()) : nullptr;
 }
 
-const char* MisfitPlace::type_id() const { return kMisfitPlace; }
+const char* TypeMismatchLocation::type_id() const { return kTypeMismatchLocation; }
 
-std::string MisfitPlace::Name() const {
+std::string TypeMismatchLocation::Name() const {
   const std::string shown = value_.empty() ? "" : "'" + value_ + "' ";
   return shown + "of column '" + column_ + "' in '" + path_ + "'";
 }
 
-std::string MisfitPlace::ToString() const {
+std::string TypeMismatchLocation::ToString() const {
   return Name() + ", byte " + std::to_string(begin_) + "+" + std::to_string(offset_);
 }
 
-arrow::Status Misfit(std::shared_ptr<MisfitPlace> place) {
+arrow::Status TypeMismatchError(std::shared_ptr<TypeMismatchLocation> place) {
   const auto error = arrow::Status::Invalid(
       "The value ", place->ToString(),
       ", does not fit the type that samples of the file suggested");
@@ -72,14 +73,14 @@ ScanNode WithFoundTypes(ScanNode scan) {
   if (scan.found == nullptr) return scan;
   if (auto schema = scan.found->Get(); schema != nullptr) {
     scan.schema = std::move(schema);
-    scan.guessed = false;
+    scan.inferred = false;
   }
   return scan;
 }
 
-std::vector<ScanNode> GuessedScans(const PlanNode& plan) {
+std::vector<ScanNode> InferredScans(const PlanNode& plan) {
   std::vector<ScanNode> scans;
-  AddGuessedScans(plan, &scans);
+  AddInferredScans(plan, &scans);
   return scans;
 }
 

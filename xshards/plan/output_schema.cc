@@ -371,6 +371,7 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
     return arrow::schema(std::move(fields), schema->metadata());
   }
   if (plan.kind() == NodeKind::kLiteral) return plan.as<LiteralNode>().schema;
+  if (plan.kind() == NodeKind::kStageInput) return plan.as<StageInputNode>().schema;
   if (plan.kind() == NodeKind::kMapNative || plan.kind() == NodeKind::kMapPython) {
     return nullptr;
   }
@@ -451,6 +452,8 @@ int NumPartitions(const PlanNode& plan) {
       return static_cast<int>(plan.as<ScanNode>().splits.size());
     case NodeKind::kLiteral:
       return static_cast<int>(plan.as<LiteralNode>().partitions.size());
+    case NodeKind::kStageInput:
+      return 1;
     case NodeKind::kCache: {
       auto filled = plan.as<CacheNode>().cell->Get();
       if (filled) return static_cast<int>(filled->size());

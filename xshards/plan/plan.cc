@@ -152,6 +152,10 @@ std::string Line(const SampleNode& node) {
   return line.str();
 }
 
+std::string Line(const StageInputNode& node) {
+  return "Read stage " + std::to_string(node.stage->number);
+}
+
 }  // namespace
 
 Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
@@ -161,9 +165,9 @@ Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
 
 const char* ToString(NodeKind kind) {
   static constexpr const char* kNames[kNumNodeKinds] = {
-      "Scan",      "Literal",  "Project",   "Filter", "MapNative",
-      "MapPython", "Exchange", "Aggregate", "Join",   "Sort",
-      "Limit",     "Union",    "Zip",       "Cache",  "Sample"};
+      "Scan",     "Literal",   "Project", "Filter",    "MapNative", "MapPython",
+      "Exchange", "Aggregate", "Join",    "Sort",      "Limit",     "Union",
+      "Zip",      "Cache",     "Sample",  "StageInput"};
   return kNames[static_cast<int>(kind)];
 }
 

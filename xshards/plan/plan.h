@@ -54,9 +54,9 @@ struct ScanNode {
   std::optional<std::vector<std::string>> columns;
   std::optional<Expression> filter;
   std::optional<int64_t> limit;
-  /// Whether the types are guessed from samples, and where those of all values go. The
+  /// Whether the types are inferred from samples, and where those of all values go. The
   /// cell stays in this process.
-  bool guessed = false;
+  bool inferred = false;
   std::shared_ptr<SchemaCell> found = {};
 };
 
@@ -234,10 +234,29 @@ struct SampleNode {
   double weight_total = 0;
 };
 
+/// Names a stage of a StageGraph. Its output is kept while somebody holds the reference.
+struct StageReference {
+  int32_t number = 0;
+};
+
+/// Reads partitions that an earlier stage of the same StageGraph makes, one after the
+/// other. Never in a fragment: once the stage has run, a Literal takes its place.
+struct StageInputNode {
+  std::shared_ptr<const StageReference> stage;
+  std::vector<int32_t> partitions;
+  std::shared_ptr<arrow::Schema> schema;  // nullptr where only running tells
+  /// Of these partitions; -1 until the stage has run.
+  int64_t num_rows = -1;
+  int64_t num_bytes = -1;
+  /// Give what a function returned for a partition with the columns that it has, even
+  /// where other partitions have more.
+  bool as_stored = false;
+};
+
 using NodeVariant =
     std::variant<ScanNode, LiteralNode, ProjectNode, FilterNode, MapNativeNode,
                  MapPythonNode, ExchangeNode, AggregateNode, JoinNode, SortNode,
-                 LimitNode, UnionNode, ZipNode, CacheNode, SampleNode>;
+                 LimitNode, UnionNode, ZipNode, CacheNode, SampleNode, StageInputNode>;
 
 /// In the order of NodeVariant; part of the codec, so new kinds go at the end.
 enum class NodeKind : uint8_t {
@@ -256,8 +275,9 @@ enum class NodeKind : uint8_t {
   kZip,
   kCache,
   kSample,
+  kStageInput,
 };
-inline constexpr int kNumNodeKinds = 15;
+inline constexpr int kNumNodeKinds = 16;
 
 /// One node of a plan. Build with MakeNode; never changed afterwards.
 struct XSHARDS_EXPORT PlanNode {

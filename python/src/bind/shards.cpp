@@ -160,6 +160,12 @@ void BindActions(py::class_<XShards>& shards) {
                return self.Explain();
              }());
            })
+      .def("explain_analyze",
+           [](const XShards& self, const py::object& on_progress) {
+             return RunAction(
+                 *self.context(), on_progress,
+                 [&](const arrow::StopToken& stop) { return self.ExplainAnalyze(stop); });
+           })
       .def("collect",
            [](const XShards& self, const py::object& on_progress) {
              return RunAction(

@@ -56,15 +56,18 @@ class XShards(Extremes, Pickles):
 
         return partition(data, num_shards, context=context)
 
-    def explain(self, *, as_text: bool = False) -> str | None:
+    def explain(self, *, analyze: bool = False, as_text: bool = False) -> str | None:
         """Show the plan before and after optimisation, with its stages.
 
         Parameters
         ----------
+        analyze : bool, default False
+            Run the plan and show the stages that ran, with the rows, bytes, time and
+            spill of each.
         as_text : bool, default False
             Return the text instead of printing it.
         """
-        text = self._core.explain()
+        text = self._run(self._core.explain_analyze) if analyze else self._core.explain()
         if as_text:
             return text
         print(text)

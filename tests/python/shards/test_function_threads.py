@@ -141,7 +141,7 @@ def test_explain_and_profile_tell_threads(numbers):
     mapped = numbers.transform_shard(len, workers="threads")
     text = mapped.explain(as_text=True)
     assert "on threads" in text
-    assert "[processes]" not in text
+    assert "processes]" not in text
     mapped.collect()
     assert xs.last_profile().stages[-1].runner == "threads"
 

@@ -70,7 +70,7 @@ def test_first_rows_of_a_sort(n, df, parts, by, ascending, na_position):
 
 def test_first_rows_are_a_plan_of_their_own():
     shards = xs.from_pandas(keyed(100), 3).sort_values("number").limit(5)
-    assert "Top 5 by number → gather" in shards.explain(as_text=True)
+    assert "Top → partition into 1" in shards.explain(as_text=True)
     assert shards.num_partitions() == 1
 
 

@@ -7,7 +7,6 @@
 
 #include "io/csv/plan/footer.h"
 #include "io/csv/plan/split_planner.h"
-#include "io/scan/plan_probe.h"
 #include "tests/io/csv/csv_fixture.h"
 
 namespace xshards::io {
@@ -135,7 +134,7 @@ TEST_F(CsvLines, StopsWhenAsked) {
   const CsvCutting cutting{.target_bytes = 2, .segment_bytes = 2, .stop = stop.token()};
   const auto odd =
       CutCsvFiles({{.file = file, .data_begin = 2}}, cutting, {.skipinitialspace = true},
-                  MakeProbe(*context_, stop.token()), pool);
+                  context_->MakeProbe(stop.token()), pool);
   EXPECT_TRUE(odd.status().IsCancelled()) << odd.status();
 }
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "io/csv/plan/split_planner.h"
-#include "io/scan/plan_probe.h"
 #include "tests/io/scan_fixture.h"
 
 namespace xshards::io {
@@ -81,7 +80,7 @@ class CsvCuts : public IoTest {
   std::vector<Split> Cut(const std::vector<CsvText>& texts, const CsvCutting& cutting,
                          const CsvOptions& options = {}) {
     auto splits = CutCsvFiles(texts, cutting, options,
-                              MakeProbe(*context_, arrow::StopToken::Unstoppable()),
+                              context_->MakeProbe(arrow::StopToken::Unstoppable()),
                               context_->memory_pool());
     EXPECT_TRUE(splits.ok()) << splits.status();
     return splits.ok() ? *splits : std::vector<Split>{};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "xshards/plan/plan.h"
+#include "xshards/plan/sink.h"
+
+namespace xshards {
+
+// VisitMembers(node, visit) returns visit(member...) for the members of a node that
+// travel, in the order of their bytes: the codec's one list of each. A member that is
+// added here is written and read; raise the version of fragments and graphs with it.
+
+template <typename Node, typename T>
+concept Is = std::same_as<std::remove_const_t<Node>, T>;
+
+template <Is<Split> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.path, node.begin, node.end, node.num_bytes, node.num_rows,
+               node.file_bytes, node.file_modified, node.file_fingerprint);
+}
+
+template <Is<SortKey> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.column, node.ascending);
+}
+
+template <Is<Aggregate> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.function, node.column, node.output);
+}
+
+template <Is<DrawOrder> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.key, node.row);
+}
+
+template <Is<ScanNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.format, node.options, node.schema, node.splits, node.encodable,
+               node.columns, node.filter, node.limit, node.inferred);
+}
+
+template <Is<ProjectNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.names, node.expressions, node.keep_input, node.drop);
+}
+
+template <Is<MapNativeNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.name);
+}
+
+template <Is<MapPythonNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.function_hash, node.label, node.format, node.batch_rows);
+}
+
+template <Is<ExchangeNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.mode, node.keys, node.num_partitions);
+}
+
+template <Is<AggregateNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.keys, node.aggregates, node.phase, node.schema, node.ordered,
+               node.by_last, node.all_columns, node.single, node.others);
+}
+
+template <Is<JoinNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.type, node.left_keys, node.right_keys, node.left_suffix,
+               node.right_suffix, node.build_left, node.shared_table);
+}
+
+template <Is<SortNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.keys, node.nulls_first, node.limit);
+}
+
+template <Is<LimitNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.count);
+}
+
+template <Is<UnionNode> Node, typename Visit>
+auto VisitMembers(Node& /*node*/, Visit&& visit) {
+  return visit();
+}
+
+template <Is<ZipNode> Node, typename Visit>
+auto VisitMembers(Node& /*node*/, Visit&& visit) {
+  return visit();
+}
+
+template <Is<SampleNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.count, node.share, node.replace, node.complement, node.weights,
+               node.seed, node.phase, node.num_rows, node.first_row, node.bound,
+               node.weight_begin, node.weight_end, node.weight_total);
+}
+
+template <Is<SinkSpec> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.kind, node.storage, node.mode, node.keys, node.num_partitions,
+               node.sort_keys, node.nulls_first, node.boundaries, node.first_row,
+               node.total_rows, node.keep_whole, node.format, node.options, node.path);
+}
+
+/// Of each enumeration that travels: its name, and its last value, beyond which it is
+/// refused.
+template <typename Enum>
+struct EnumLimits;
+template <>
+struct EnumLimits<NodeKind> {
+  static constexpr NodeKind kLast = NodeKind::kStageInput;
+  static constexpr char kName[] = "node kind";
+};
+template <>
+struct EnumLimits<SinkKind> {
+  static constexpr SinkKind kLast = SinkKind::kCount;
+  static constexpr char kName[] = "sink kind";
+};
+template <>
+struct EnumLimits<Storage> {
+  static constexpr Storage kLast = Storage::kFile;
+  static constexpr char kName[] = "storage";
+};
+template <>
+struct EnumLimits<ExchangeMode> {
+  static constexpr ExchangeMode kLast = ExchangeMode::kGather;
+  static constexpr char kName[] = "exchange mode";
+};
+template <>
+struct EnumLimits<AggregatePhase> {
+  static constexpr AggregatePhase kLast = AggregatePhase::kFinal;
+  static constexpr char kName[] = "aggregate phase";
+};
+template <>
+struct EnumLimits<JoinType> {
+  static constexpr JoinType kLast = JoinType::kCross;
+  static constexpr char kName[] = "join type";
+};
+template <>
+struct EnumLimits<SamplePhase> {
+  static constexpr SamplePhase kLast = SamplePhase::kDraw;
+  static constexpr char kName[] = "sample phase";
+};
+
+}  // namespace xshards
