@@ -45,8 +45,8 @@ XSHARDS_EXPORT arrow::Result<int64_t> CountCsvLines(
     std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-/// Read JSON records. Columns and their types are guessed from a sample from the start of
-/// every piece, and found anew where later records have other keys or values.
+/// Read JSON records. Columns and their types are inferred from a sample from the start
+/// of every piece, and found anew where later records have other keys or values.
 XSHARDS_EXPORT arrow::Result<XShards> ReadJson(
     std::shared_ptr<Context> context, const Paths& paths, const JsonOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());

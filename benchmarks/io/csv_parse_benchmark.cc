@@ -92,7 +92,7 @@ void CsvColumns(benchmark::State& state) {
   const io::CsvValues values(options);
   io::CsvRows rows(options);
   rows.Find(text.data(), text.size(), /*is_last=*/true, kColumns);
-  auto column = Get(io::CsvColumn::Make(TypeOfKind(kind), /*guessed=*/true, &values,
+  auto column = Get(io::CsvColumn::Make(TypeOfKind(kind), /*inferred=*/true, &values,
                                         arrow::default_memory_pool()));
   for (auto _ : state) {
     for (int64_t i = 0; i < kColumns; ++i) {

@@ -46,8 +46,8 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
                                      QuotedNames(file_columns));
     }
     reader->column_indices_.push_back(found->second);
-    const bool guessed =
-        reader->source_.guessed && !options.dtype.contains(field->name());
+    const bool inferred =
+        reader->source_.inferred && !options.dtype.contains(field->name());
     const CsvValues* const values = &reader->values_.Of(field->name());
     if (IsJsonText(*field)) {
       reader->columns_.push_back(CsvColumn::MakeJsonIntegers(values, pool));
@@ -62,7 +62,7 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
     // No value makes floats another type where all numbers are floats.
     ARROW_ASSIGN_OR_RAISE(
         auto column,
-        CsvColumn::Make(field->type(), guessed && !options.numbers_are_floats, values,
+        CsvColumn::Make(field->type(), inferred && !options.numbers_are_floats, values,
                         pool));
     reader->columns_.push_back(std::move(column));
   }
@@ -164,7 +164,7 @@ arrow::Status CsvBlockReader::Append(int64_t num_rows) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(const int64_t done,
                           columns_[i]->Append(rows_, column_indices_[i], next_row_, end));
-    if (done != end) return Misfit(i, done);
+    if (done != end) return TypeMismatchError(i, done);
   }
   next_row_ = end;
   rows_in_batch_ += num_rows;
@@ -198,13 +198,13 @@ std::string CsvBlockReader::Place(const char* at) const {
   return place;
 }
 
-arrow::Status CsvBlockReader::Misfit(size_t field, int64_t row) {
+arrow::Status CsvBlockReader::TypeMismatchError(size_t field, int64_t row) {
   const auto& name = schema_->field(static_cast<int>(field))->name();
   const bool asked = options_.dtype.contains(name);
   constexpr size_t kShown = 100;
   const auto text = rows_.Field(row, column_indices_[field]);
-  if (source_.guessed && !asked) {
-    return MisfitAt(text, name, source_.path, PlaceOf(text.data()));
+  if (source_.inferred && !asked) {
+    return TypeMismatchAt(text, name, source_.path, PlaceOf(text.data()));
   }
   std::string scratch;
   const CsvValues& values = values_.Of(name);

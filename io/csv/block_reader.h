@@ -23,7 +23,7 @@ namespace xshards::io {
 struct CsvSource {
   std::string path;
   std::vector<std::string> columns;     // all of the file's, in its order
-  bool guessed = false;                 // the types that `dtype` does not ask for
+  bool inferred = false;                // the types that `dtype` does not ask for
   int64_t begin = 0;                    // of the split
   std::optional<int64_t> first_line{};  // the split's, where some lines are left out
 };
@@ -71,7 +71,7 @@ class CsvBlockReader {
   arrow::Status NotUtf8(int64_t row) const;
   // The error of a text that ends inside quotes.
   arrow::Status OpenQuote() const;
-  arrow::Status Misfit(size_t field, int64_t row);
+  arrow::Status TypeMismatchError(size_t field, int64_t row);
   TextPlace PlaceOf(const char* at) const;
   // "'path', line 7"
   std::string Place(const char* at) const;

@@ -98,7 +98,7 @@ class RowReader final : public CsvRowReader {
 
   std::string_view field(size_t column) const override { return fields_[column]; }
 
-  arrow::Status Misfit(size_t column) const override {
+  arrow::Status TypeMismatchError(size_t column) const override {
     constexpr size_t kShown = 100;
     return arrow::Status::Invalid(
         "Expected another kind of value in ", Place(), ", column '", columns_[column],

@@ -58,7 +58,7 @@ class XSHARDS_EXPORT CsvRowReader {
   /// A field of the row, by the number of its column. Valid until the next row.
   virtual std::string_view field(size_t column) const = 0;
   /// The error of a field that is not what the caller wants.
-  virtual arrow::Status Misfit(size_t column) const = 0;
+  virtual arrow::Status TypeMismatchError(size_t column) const = 0;
 };
 
 /// Call `function` with the values of some columns, for each row of a CSV file in turn:
@@ -80,13 +80,14 @@ arrow::Status ForEachRow(const std::string& path,
       CsvRowReader::Make(path, {columns.begin(), columns.end()}, options));
   std::tuple<Types...> row;
   const auto read_and_call = [&]<size_t... Columns>(std::index_sequence<Columns...>) {
-    size_t misfit = sizeof...(Types);
+    size_t mismatch = sizeof...(Types);
     const auto read = [&](size_t column, auto* value) {
       if (ReadField(reader->field(column), value)) return true;
-      misfit = column;
+      mismatch = column;
       return false;
     };
-    if (!(read(Columns, &std::get<Columns>(row)) && ...)) return reader->Misfit(misfit);
+    if (!(read(Columns, &std::get<Columns>(row)) && ...))
+      return reader->TypeMismatchError(mismatch);
     if constexpr (std::is_void_v<std::invoke_result_t<Function&, const Types&...>>) {
       function(std::as_const(std::get<Columns>(row))...);
       return arrow::Status::OK();

@@ -121,7 +121,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(auto options, CsvOptions::FromMap(scan.options));
-  CsvSource source{.path = split.path, .guessed = scan.guessed, .begin = split.begin};
+  CsvSource source{.path = split.path, .inferred = scan.inferred, .begin = split.begin};
   ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
   ARROW_ASSIGN_OR_RAISE(source.first_line, TakeSplitLines(split, scan.options, &options));
   const auto num_columns = static_cast<int64_t>(source.columns.size());

@@ -44,7 +44,7 @@ arrow::Result<std::unique_ptr<JsonRecords>> JsonRecords::Make(JsonRecordFormat f
                         MakeJsonObject({.wanted = wanted,
                                         .known = known,
                                         .settled = made->format_.settled,
-                                        .guessed = made->format_.guessed,
+                                        .inferred = made->format_.inferred,
                                         .is_closed = wanted.size() == known.size()},
                                        pool));
   made->state_.record = made->columns_.get();
@@ -108,7 +108,7 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
                                         "'");
     }
     // What comes first is a value that does not fit, but is the rest JSON?
-    if (state_.stop == JsonStop::kMisfit &&
+    if (state_.stop == JsonStop::kTypeMismatch &&
         SkipJsonRecord(state_.record_begin, end, format_.layout, &state_.fault) ==
             nullptr) {
       state_.stop = JsonStop::kFault;
@@ -119,7 +119,7 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
       if (is_cut) return state_.record_begin - block.text;
       return Explain(block, end);
     }
-    if (state_.stop == JsonStop::kMisfit) return ExplainMisfit(block, end);
+    if (state_.stop == JsonStop::kTypeMismatch) return ExplainTypeMismatch(block, end);
     ARROW_RETURN_NOT_OK(LeaveOut(block, state_.record_begin, state_.fault));
     begin = JsonLineEnd(state_.record_begin, end);
   }
@@ -154,21 +154,21 @@ arrow::Status JsonRecords::LeaveOut(const JsonInput::Block& block, const char* l
 }
 
 arrow::Status JsonRecords::Explain(const JsonInput::Block& block, const char* end) const {
-  if (state_.stop == JsonStop::kMisfit) return ExplainMisfit(block, end);
+  if (state_.stop == JsonStop::kTypeMismatch) return ExplainTypeMismatch(block, end);
   return NotJson(format_.path, block, state_.record_begin, state_.fault, pool_);
 }
 
-arrow::Status JsonRecords::ExplainMisfit(const JsonInput::Block& block,
-                                         const char* end) const {
+arrow::Status JsonRecords::ExplainTypeMismatch(const JsonInput::Block& block,
+                                               const char* end) const {
   const int32_t key = columns_->failed_key;
   const bool is_new = key == 0;
   const auto& name = is_new ? state_.scratch : format_.wanted->field(key - 1)->name();
   const auto& settled = format_.settled;
   const bool is_asked = std::find(settled.begin(), settled.end(), name) != settled.end();
   const char* const record = state_.record_begin;
-  if (format_.guessed && !is_asked) {
-    return MisfitAt("", name, format_.path,
-                    {.begin = block.position + (record - block.text)});
+  if (format_.inferred && !is_asked) {
+    return TypeMismatchAt("", name, format_.path,
+                          {.begin = block.position + (record - block.text)});
   }
   JsonFault ignored;
   const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);

@@ -27,7 +27,7 @@ struct JsonRecordFormat {
   std::shared_ptr<arrow::Schema> wanted;
   std::shared_ptr<arrow::Schema> known;  // all keys of the files
   std::vector<std::string> settled;      // columns whose types the user gave
-  bool guessed = false;                  // the other types, and the keys
+  bool inferred = false;                 // the other types, and the keys
   JsonTarget target = JsonTarget::kBaseline;
 };
 
@@ -38,8 +38,8 @@ class JsonRecords {
                                                           arrow::MemoryPool* pool);
 
   /// Append the records of a block; returns how much of it was used. Invalid names the
-  /// file, the line and what is wrong with it; xshards::Misfit() where that is a type or
-  /// a lacking key that was guessed.
+  /// file, the line and what is wrong with it; xshards::TypeMismatchError() where that is
+  /// a type or a lacking key that was inferred.
   arrow::Result<int64_t> Append(const JsonInput::Block& block);
 
   /// Say how many rows are appended before each Finish(), about.
@@ -63,7 +63,7 @@ class JsonRecords {
                          const JsonFault& fault);
   arrow::Status OpenArray(const JsonInput::Block& block, const char** begin);
   arrow::Status Explain(const JsonInput::Block& block, const char* end) const;
-  arrow::Status ExplainMisfit(const JsonInput::Block& block, const char* end) const;
+  arrow::Status ExplainTypeMismatch(const JsonInput::Block& block, const char* end) const;
 
   JsonRecordFormat format_;
   arrow::MemoryPool* pool_;

@@ -103,18 +103,18 @@ JsonKind KindOf(const arrow::Field& field, bool is_settled) {
 }
 
 arrow::Result<std::unique_ptr<JsonColumn>> MakeColumn(const arrow::Field& field,
-                                                      bool is_settled, bool is_guessed,
+                                                      bool is_settled, bool is_inferred,
                                                       arrow::MemoryPool* pool) {
   auto column = std::make_unique<JsonColumn>();
   column->name = field.name();
   column->type = field.type();
   column->kind = KindOf(field, is_settled);
   column->is_settled = is_settled;
-  column->is_guessed = is_guessed;
+  column->is_inferred = is_inferred;
   column->pool = pool;
   if (column->kind == JsonKind::kList) {
     ARROW_ASSIGN_OR_RAISE(column->owned_item, MakeColumn(*field.type()->field(0),
-                                                         is_settled, is_guessed, pool));
+                                                         is_settled, is_inferred, pool));
     column->item = column->owned_item.get();
   }
   if (column->kind == JsonKind::kObject) {
@@ -122,7 +122,7 @@ arrow::Result<std::unique_ptr<JsonColumn>> MakeColumn(const arrow::Field& field,
     ARROW_ASSIGN_OR_RAISE(column->owned_object, MakeJsonObject({.wanted = fields,
                                                                 .known = fields,
                                                                 .settled = {},
-                                                                .guessed = is_guessed,
+                                                                .inferred = is_inferred,
                                                                 .is_closed = true},
                                                                pool));
     column->object = column->owned_object.get();
@@ -236,8 +236,8 @@ arrow::Result<std::unique_ptr<JsonObject>> MakeJsonObject(const JsonObjectFields
   for (const auto& field : fields.wanted) {
     const bool is_settled = std::find(fields.settled.begin(), fields.settled.end(),
                                       field->name()) != fields.settled.end();
-    ARROW_ASSIGN_OR_RAISE(
-        auto column, MakeColumn(*field, is_settled, fields.guessed && !is_settled, pool));
+    ARROW_ASSIGN_OR_RAISE(auto column, MakeColumn(*field, is_settled,
+                                                  fields.inferred && !is_settled, pool));
     object->AddKey(field->name(), column.get());
     object->owned_columns.push_back(std::move(column));
   }

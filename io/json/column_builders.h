@@ -36,8 +36,8 @@ struct JsonObject;
 /// sees to it that there is room. Values are valid unless said otherwise.
 struct JsonColumn {
   JsonKind kind = JsonKind::kDouble;
-  bool is_settled = false;  // the user gave the type
-  bool is_guessed = false;  // samples gave it: values that would change it do not fit
+  bool is_settled = false;   // the user gave the type
+  bool is_inferred = false;  // samples gave it: values that would change it do not fit
   int64_t length = 0;
   int64_t capacity = 0;  // rows
   int64_t num_nulls = 0;
@@ -89,7 +89,7 @@ struct JsonObject {
   JsonStep* steps = nullptr;       // by key: what comes after it
   JsonColumn** columns = nullptr;  // by key: nullptr where values are not wanted
   int32_t num_wanted = 0;
-  bool is_closed = false;  // a key it does not know is a misfit
+  bool is_closed = false;  // a key it does not know is a mismatch
   int32_t failed_key = 0;  // whose value ended the loop; 0: there was a new key
 
   /// The key of a name. A new one gets a number, up to a limit; -1 beyond it.
@@ -111,10 +111,10 @@ struct JsonObjectFields {
   /// All keys it may have: those not wanted are checked and skipped.
   const arrow::FieldVector& known;
   /// Names of fields that have their type from the user, and whether the other types are
-  /// guessed.
+  /// inferred.
   const std::vector<std::string>& settled;
-  bool guessed = false;
-  /// Whether a key that is not known is a misfit; else it is skipped.
+  bool inferred = false;
+  /// Whether a key that is not known is a mismatch; else it is skipped.
   bool is_closed = false;
 };
 

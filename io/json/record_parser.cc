@@ -61,7 +61,7 @@ const char* ReadNumber(JsonState& state, JsonColumn& column, const char* p) {
     case JsonKind::kDouble:
       if (!column.is_settled && number.kind == JsonNumber::kHuge) break;
       // With other values these may be another type.
-      if (column.is_guessed && !IsExact(number)) break;
+      if (column.is_inferred && !IsExact(number)) break;
       column.doubles()[column.length++] = number.real;
       return end;
     case JsonKind::kInt64:
@@ -75,7 +75,7 @@ const char* ReadNumber(JsonState& state, JsonColumn& column, const char* p) {
     default:
       break;
   }
-  return JsonMisfit(state, p);
+  return JsonTypeMismatch(state, p);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ const char* NextJsonKey(JsonState& state, JsonObject& object, int32_t at, const 
   if (*p != ':') return JsonFailure(state, p, "':'");
   p = SkipJsonBlanks(p + 1, across_lines);
   const bool is_new = object.is_closed && !object.key_of_name.contains(state.scratch);
-  if (is_new) return JsonMisfit(state, key);
+  if (is_new) return JsonTypeMismatch(state, key);
   *next = object.Find(state.scratch);
   if (*next > 0) object.Learn(at, begin, p, *next);
   return p;
@@ -158,7 +158,7 @@ const char* ReadUnusualJson(JsonState& state, JsonColumn& column, const char* p)
     default:
       break;
   }
-  return JsonMisfit(state, p);
+  return JsonTypeMismatch(state, p);
 }
 
 const char* NoJsonMemory(JsonState& state) {
@@ -166,12 +166,12 @@ const char* NoJsonMemory(JsonState& state) {
   return nullptr;
 }
 
-const char* JsonMisfit(JsonState& state, const char* p) {
+const char* JsonTypeMismatch(JsonState& state, const char* p) {
   // Of a key, or of a value: either way the text from here on may not be JSON.
   if (SkipJsonValue(p, state.is_array, kJsonDepth, &state.fault) == nullptr) {
     return JsonFailure(state, state.fault.at, state.fault.expected);
   }
-  state.stop = JsonStop::kMisfit;
+  state.stop = JsonStop::kTypeMismatch;
   return state.fault.Set(p, "a value that fits");
 }
 

@@ -10,7 +10,7 @@
 namespace xshards::io {
 
 /// Why the record loop stopped before the end.
-enum class JsonStop : uint8_t { kNone, kFault, kMisfit, kNoMemory };
+enum class JsonStop : uint8_t { kNone, kFault, kTypeMismatch, kNoMemory };
 
 /// Where in an array of records the text goes on.
 enum class JsonArrayPlace : uint8_t {
@@ -28,7 +28,7 @@ struct JsonState {
   JsonArrayPlace place = JsonArrayPlace::kBegin;
 
   JsonStop stop = JsonStop::kNone;
-  JsonFault fault;                     // where, also of a misfit
+  JsonFault fault;                     // where, also of a mismatch
   const char* record_begin = nullptr;  // of the record it stopped in
   std::string scratch;
 };
@@ -61,7 +61,7 @@ const char* ReadUnusualJson(JsonState& state, JsonColumn& column, const char* p)
 /// Note that there is no memory.
 const char* NoJsonMemory(JsonState& state);
 /// Note that a value does not fit its column, or is not JSON at all.
-const char* JsonMisfit(JsonState& state, const char* p);
+const char* JsonTypeMismatch(JsonState& state, const char* p);
 /// Note that the text is not JSON.
 const char* JsonFailure(JsonState& state, const char* p, const char* expected);
 

@@ -117,7 +117,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
   format.path = split.path;
   format.wanted = schema;
   ARROW_ASSIGN_OR_RAISE(format.known, FileSchema(scan));
-  format.guessed = scan.guessed;
+  format.inferred = scan.inferred;
   format.target = BestJsonTarget();
   for (const auto& [name, type] : options.dtype) format.settled.push_back(name);
   if (!options.lines.value_or(true)) {

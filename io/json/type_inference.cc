@@ -185,7 +185,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan
 }
 
 std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
-                                             const MisfitPlace& place,
+                                             const TypeMismatchLocation& place,
                                              arrow::MemoryPool* pool) {
   return DescribeTextPlace(scan, TextFormat{}, place, pool);
 }

@@ -32,7 +32,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan
 
 /// Describe the place of a value by its line number (a DescribePlace).
 std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
-                                             const MisfitPlace& place,
+                                             const TypeMismatchLocation& place,
                                              arrow::MemoryPool* pool);
 
 /// What shape the records of a scan have.

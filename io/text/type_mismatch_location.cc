@@ -5,16 +5,16 @@
 #include <memory>
 
 namespace xshards::io {
-arrow::Status MisfitAt(std::string_view value, const std::string& column,
-                       const std::string& path, TextPlace place) {
+arrow::Status TypeMismatchAt(std::string_view value, const std::string& column,
+                             const std::string& path, TextPlace place) {
   constexpr size_t kShown = 100;
-  return Misfit(std::make_shared<MisfitPlace>(std::string(value.substr(0, kShown)),
-                                              column, path, place.begin, place.offset));
+  return TypeMismatchError(std::make_shared<TypeMismatchLocation>(
+      std::string(value.substr(0, kShown)), column, path, place.begin, place.offset));
 }
 
 std::optional<std::string> DescribeTextPlace(const ScanNode& scan,
                                              const TextFormat& format,
-                                             const MisfitPlace& place,
+                                             const TypeMismatchLocation& place,
                                              arrow::MemoryPool* pool) {
   const bool is_read =
       std::any_of(scan.splits.begin(), scan.splits.end(),

@@ -14,15 +14,15 @@
 
 namespace xshards::io {
 
-/// The Misfit() of a value, which may be empty where it is not to be shown.
-arrow::Status MisfitAt(std::string_view value, const std::string& column,
-                       const std::string& path, TextPlace place);
+/// The TypeMismatchError() of a value, which may be empty where it is not to be shown.
+arrow::Status TypeMismatchAt(std::string_view value, const std::string& column,
+                             const std::string& path, TextPlace place);
 
 /// Describe a place by its line number, in a scan of text files of one format. nullopt if
 /// the scan does not read the file, or the file cannot be read.
 std::optional<std::string> DescribeTextPlace(const ScanNode& scan,
                                              const TextFormat& format,
-                                             const MisfitPlace& place,
+                                             const TypeMismatchLocation& place,
                                              arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

@@ -291,7 +291,7 @@ void JoinTable::FindDense(const JoinKeys& keys, ScratchVector<uint32_t>* first) 
   const size_t num_rows = keys.num_rows();
   const auto find = [&](size_t row) {
     const uint64_t at = keys.word(row) - least_;
-    // No branch on what is found: as good as random, it would be guessed wrong.
+    // No branch on what is found: as good as random, it would be inferred wrong.
     const uint32_t found = dense_[at < size ? at : 0];
     (*first)[row] = at < size ? found : kNoRow;
   };

@@ -381,7 +381,7 @@ void OrderedRows::Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) con
 }
 
 void OrderedRows::FindFirsts(const JoinKeys& keys, uint32_t* found) const {
-  // Keys of no row look at the first number, so that no branch has to be guessed.
+  // Keys of no row look at the first number, so that no branch has to be inferred.
   const auto number_or_first = [&](uint64_t number) {
     return number < num_numbers_ ? number : 0;
   };

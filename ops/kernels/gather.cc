@@ -19,7 +19,7 @@ namespace xshards::ops {
 namespace {
 
 /// Where the values of some rows are. A row whose number is missing has anything in its
-/// place: it looks at the first value then, so that no branch has to be guessed.
+/// place: it looks at the first value then, so that no branch has to be inferred.
 template <typename Row, bool AnyMissing>
 class RowReader {
  public:

@@ -24,7 +24,7 @@ __all__ = [
     "XShardsIndexError",
     "XShardsKeyError",
     "XShardsMemoryError",
-    "XShardsMisfitError",
+    "XShardsTypeMismatchError",
     "XShardsNotImplementedError",
     "XShardsOSError",
     "XShardsOverflowError",
@@ -68,7 +68,7 @@ class XShardsUnicodeDecodeError(XShardsValueError, UnicodeDecodeError):
         return type(self), (self.message, self.encoding, self.object)
 
 
-class XShardsMisfitError(XShardsValueError):
+class XShardsTypeMismatchError(XShardsValueError):
     """A value of a text file does not fit the type that samples suggested.
 
     The engine then looks at all values and runs again, so this is seen only on the way

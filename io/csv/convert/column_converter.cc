@@ -209,7 +209,7 @@ std::shared_ptr<arrow::DataType> ReadAs(const arrow::DataType& type) {
 }  // namespace
 
 arrow::Result<std::unique_ptr<CsvColumn>> CsvColumn::Make(
-    const std::shared_ptr<arrow::DataType>& type, bool guessed, const CsvValues* values,
+    const std::shared_ptr<arrow::DataType>& type, bool inferred, const CsvValues* values,
     arrow::MemoryPool* pool) {
   switch (type->id()) {
     case arrow::Type::BOOL:
@@ -217,14 +217,14 @@ arrow::Result<std::unique_ptr<CsvColumn>> CsvColumn::Make(
     case arrow::Type::INT64:
     case arrow::Type::UINT64:
     case arrow::Type::DOUBLE:
-      return MakeNumberColumn(type, guessed, values, pool);
+      return MakeNumberColumn(type, inferred, values, pool);
     case arrow::Type::LARGE_STRING:
     case arrow::Type::LARGE_BINARY:
       return MakeTextColumn(type, values, pool);
     default:
       break;
   }
-  ARROW_ASSIGN_OR_RAISE(auto source, Make(ReadAs(*type), guessed, values, pool));
+  ARROW_ASSIGN_OR_RAISE(auto source, Make(ReadAs(*type), inferred, values, pool));
   return std::make_unique<CastColumn>(std::move(source), type, pool);
 }
 

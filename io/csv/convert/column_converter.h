@@ -18,12 +18,12 @@ namespace xshards::io {
 /// Turns the fields of a column into an Arrow array. Used by one thread.
 class CsvColumn {
  public:
-  /// A `guessed` type does not take what would make it another one to pandas: missing
+  /// A `inferred` type does not take what would make it another one to pandas: missing
   /// values among uint64, integers beyond int64 among floats. `values` must outlive the
   /// column.
   static arrow::Result<std::unique_ptr<CsvColumn>> Make(
-      const std::shared_ptr<arrow::DataType>& type, bool guessed, const CsvValues* values,
-      arrow::MemoryPool* pool);
+      const std::shared_ptr<arrow::DataType>& type, bool inferred,
+      const CsvValues* values, arrow::MemoryPool* pool);
   /// A column of integers of any size, as JSON writes them.
   static std::unique_ptr<CsvColumn> MakeJsonIntegers(const CsvValues* values,
                                                      arrow::MemoryPool* pool);

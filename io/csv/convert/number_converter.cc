@@ -18,13 +18,13 @@ struct Int64Text {
   static bool Quick(const char* begin, const char* end, int64_t* value) {
     return QuickInteger(begin, end, value);
   }
-  static bool Slow(std::string_view text, bool /*guessed*/, int64_t* value) {
+  static bool Slow(std::string_view text, bool /*inferred*/, int64_t* value) {
     uint64_t bits = 0;
     if (ReadInteger(text, &bits) != IntegerText::kInt64) return false;
     *value = static_cast<int64_t>(bits);
     return true;
   }
-  static constexpr bool kGuessTakesMissing = true;
+  static constexpr bool kInferredTakesNull = true;
 };
 
 struct UInt64Text {
@@ -35,12 +35,12 @@ struct UInt64Text {
     *value = static_cast<uint64_t>(integer);
     return true;
   }
-  static bool Slow(std::string_view text, bool /*guessed*/, uint64_t* value) {
+  static bool Slow(std::string_view text, bool /*inferred*/, uint64_t* value) {
     const IntegerText read = ReadInteger(text, value);
     return read == IntegerText::kUInt64 ||
            (read == IntegerText::kInt64 && static_cast<int64_t>(*value) >= 0);
   }
-  static constexpr bool kGuessTakesMissing = false;
+  static constexpr bool kInferredTakesNull = false;
 };
 
 struct Float64Text {
@@ -48,15 +48,15 @@ struct Float64Text {
   static bool Quick(const char* begin, const char* end, double* value) {
     return QuickFloat(begin, end, value);
   }
-  static bool Slow(std::string_view text, bool guessed, double* value) {
-    if (guessed) {
+  static bool Slow(std::string_view text, bool inferred, double* value) {
+    if (inferred) {
       uint64_t bits = 0;
       const IntegerText integer = ReadInteger(text, &bits);
       if (integer == IntegerText::kUInt64 || integer == IntegerText::kHuge) return false;
     }
     return ReadFloat(text, value);
   }
-  static constexpr bool kGuessTakesMissing = true;
+  static constexpr bool kInferredTakesNull = true;
 };
 
 template <typename Text>
@@ -64,9 +64,9 @@ class NumberColumn final : public CsvColumn {
  public:
   using Value = typename Text::Value;
 
-  NumberColumn(std::shared_ptr<arrow::DataType> type, bool guessed,
+  NumberColumn(std::shared_ptr<arrow::DataType> type, bool inferred,
                const CsvValues* values, arrow::MemoryPool* pool)
-      : type_(std::move(type)), guessed_(guessed), values_(values), pool_(pool) {}
+      : type_(std::move(type)), inferred_(inferred), values_(values), pool_(pool) {}
 
   arrow::Status Start(int64_t capacity) override {
     size_ = 0;
@@ -104,13 +104,13 @@ class NumberColumn final : public CsvColumn {
     std::string_view value = field;
     if (values_->IsEscaped(field)) value = values_->Unescape(field, &scratch_);
     if (values_->missing().Contains(value)) {
-      if (guessed_ && !Text::kGuessTakesMissing) return false;
+      if (inferred_ && !Text::kInferredTakesNull) return false;
       *out = Value{};
       ARROW_RETURN_NOT_OK(validity_.SetMissing(at, pool_));
       return true;
     }
     const auto number = values_->numbers().ToPlain(value, &plain_);
-    if (!number.has_value() || !Text::Slow(*number, guessed_, out)) return false;
+    if (!number.has_value() || !Text::Slow(*number, inferred_, out)) return false;
     if (values_->missing().hide_values() && std::is_same_v<Value, double> &&
         values_->missing().ContainsNumber(static_cast<double>(*out))) {
       ARROW_RETURN_NOT_OK(validity_.SetMissing(at, pool_));
@@ -119,7 +119,7 @@ class NumberColumn final : public CsvColumn {
   }
 
   const std::shared_ptr<arrow::DataType> type_;
-  const bool guessed_;
+  const bool inferred_;
   const CsvValues* const values_;
   arrow::MemoryPool* const pool_;
   std::shared_ptr<arrow::ResizableBuffer> data_;
@@ -132,15 +132,15 @@ class NumberColumn final : public CsvColumn {
 }  // namespace
 
 std::unique_ptr<CsvColumn> MakeNumberColumn(const std::shared_ptr<arrow::DataType>& type,
-                                            bool guessed, const CsvValues* values,
+                                            bool inferred, const CsvValues* values,
                                             arrow::MemoryPool* pool) {
   switch (type->id()) {
     case arrow::Type::INT64:
-      return std::make_unique<NumberColumn<Int64Text>>(type, guessed, values, pool);
+      return std::make_unique<NumberColumn<Int64Text>>(type, inferred, values, pool);
     case arrow::Type::UINT64:
-      return std::make_unique<NumberColumn<UInt64Text>>(type, guessed, values, pool);
+      return std::make_unique<NumberColumn<UInt64Text>>(type, inferred, values, pool);
     default:
-      return std::make_unique<NumberColumn<Float64Text>>(type, guessed, values, pool);
+      return std::make_unique<NumberColumn<Float64Text>>(type, inferred, values, pool);
   }
 }
 

@@ -9,7 +9,7 @@ namespace xshards::io {
 
 /// A column of int64, uint64 or float64; see CsvColumn::Make.
 std::unique_ptr<CsvColumn> MakeNumberColumn(const std::shared_ptr<arrow::DataType>& type,
-                                            bool guessed, const CsvValues* values,
+                                            bool inferred, const CsvValues* values,
                                             arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

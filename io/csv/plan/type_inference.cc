@@ -147,8 +147,8 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
   });
 }
 
-// The columns whose guessed types more values can change. Text stays text: where it could
-// not, the reader has looked at all values already.
+// The columns whose inferred types more values can change. Text stays text: where it
+// could not, the reader has looked at all values already.
 std::vector<std::string> ChangeableColumns(const arrow::Schema& files,
                                            const CsvOptions& options) {
   std::vector<std::string> columns;
@@ -225,7 +225,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
 }
 
 std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
-                                            const MisfitPlace& place,
+                                            const TypeMismatchLocation& place,
                                             arrow::MemoryPool* pool) {
   const auto options = CsvOptions::FromMap(scan.options);
   if (!options.ok()) return std::nullopt;

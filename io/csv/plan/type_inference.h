@@ -34,7 +34,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
 
 /// Describe the place of a value by its line number (a DescribePlace).
 std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
-                                            const MisfitPlace& place,
+                                            const TypeMismatchLocation& place,
                                             arrow::MemoryPool* pool);
 
 /// The kinds of the values that some columns of a scan have.

@@ -80,23 +80,25 @@ py::object TextError(const io::TextFault& fault, const py::str& message) {
 
 // What a worker's error takes along, so that the parent can look for the types of all
 // values and knows which one it was: text as the file has it.
-py::object MisfitError(const MisfitPlace& place, const py::str& message) {
-  return ErrorClass("XShardsMisfitError")(
+py::object TypeMismatchError(const TypeMismatchLocation& place, const py::str& message) {
+  return ErrorClass("XShardsTypeMismatchError")(
       message, py::make_tuple(py::bytes(place.value()), py::bytes(place.column()),
                               py::bytes(place.path()), place.begin(), place.offset()));
 }
 
 // The Status that such an error was.
-arrow::Status MisfitOf(const py::object& error) {
+arrow::Status TypeMismatchOf(const py::object& error) {
   const auto [value, column, path, begin, offset] =
       error.attr("place")
           .cast<std::tuple<py::bytes, py::bytes, py::bytes, int64_t, int64_t>>();
-  return Misfit(std::make_shared<MisfitPlace>(value, column, path, begin, offset));
+  return TypeMismatchError(
+      std::make_shared<TypeMismatchLocation>(value, column, path, begin, offset));
 }
 
 py::object ErrorOf(const arrow::Status& status) {
   const py::str message = MessageText(status.message());
-  if (const auto* misfit = MisfitPlace::Of(status)) return MisfitError(*misfit, message);
+  if (const auto* mismatch = TypeMismatchLocation::Of(status))
+    return TypeMismatchError(*mismatch, message);
   const io::TextFault* const fault = io::TextFault::Of(status);
   return fault != nullptr ? TextError(*fault, message)
                           : ErrorClass(ErrorName(status))(message);
@@ -123,7 +125,8 @@ void Unwrap(const arrow::Status& status) {
 }
 
 arrow::Status ToStatus(py::error_already_set& error) {
-  if (error.matches(ErrorClass("XShardsMisfitError"))) return MisfitOf(error.value());
+  if (error.matches(ErrorClass("XShardsTypeMismatchError")))
+    return TypeMismatchOf(error.value());
   error.restore();
   return arrow::py::ConvertPyError();
 }

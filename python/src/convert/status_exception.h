@@ -24,8 +24,8 @@ T Unwrap(arrow::Result<T> result) {
   return result.MoveValueUnsafe();
 }
 
-/// Carry a caught Python exception through the engine; what was a Misfit() becomes one
-/// again. The GIL must be held.
+/// Carry a caught Python exception through the engine; what was a TypeMismatchError()
+/// becomes one again. The GIL must be held.
 arrow::Status ToStatus(pybind11::error_already_set& error);
 
 }  // namespace xshards::python

@@ -118,13 +118,13 @@ TEST_F(CsvReader, KeepsTheTextOfWhatItFirstReadAsNumbers) {
 TEST_F(CsvReader, FindsTypesOnceForAllThatUsesThem) {
   ASSERT_OK_AND_ASSIGN(const auto shards,
                        ReadCsv(context_, Write("test.csv", Behind("5", {"x"}))));
-  ASSERT_OK_AND_ASSIGN(const auto guessed, shards.schema());
-  EXPECT_EQ(guessed->GetFieldByName("n")->type()->ToString(), "int64");
+  ASSERT_OK_AND_ASSIGN(const auto inferred, shards.schema());
+  EXPECT_EQ(inferred->GetFieldByName("n")->type()->ToString(), "int64");
   // A column that is not read is not looked at, nor is it where rows are counted.
   ASSERT_OK(shards.Select({"id"}).ToTable());
   ASSERT_OK(shards.Count());
   ASSERT_OK_AND_ASSIGN(const auto still, shards.schema());
-  EXPECT_TRUE(still->Equals(*guessed));
+  EXPECT_TRUE(still->Equals(*inferred));
   ASSERT_OK(shards.Select({"n"}).ToTable());
   ASSERT_OK_AND_ASSIGN(const auto found, shards.schema());
   EXPECT_EQ(found->GetFieldByName("n")->type()->ToString(), "large_string");

@@ -127,24 +127,24 @@ TEST_F(JsonRecordsTest, AllTargetsAgree) {
   }
 }
 
-TEST_F(JsonRecordsTest, TellsGuessesFromWhatIsKnown) {
+TEST_F(JsonRecordsTest, TellsInferredTypesFromKnownOnes) {
   JsonRecordFormat format{.path = "test.json"};
   format.wanted = format.known = SchemaOf("{\"n\": 1, \"s\": {\"x\": 1}}\n");
   for (const char* line : {"{\"n\": 1.5}", "{\"new\": 1}", "{\"s\": {\"y\": 1}}",
                            "{\"s\": {\"x\": \"text\"}, \"n\": 1}"}) {
     SCOPED_TRACE(line);
-    format.guessed = true;
-    EXPECT_NE(MisfitPlace::Of(ReadBlock(format, line).status()), nullptr);
-    format.guessed = false;
+    format.inferred = true;
+    EXPECT_NE(TypeMismatchLocation::Of(ReadBlock(format, line).status()), nullptr);
+    format.inferred = false;
     const auto known = ReadBlock(format, line).status();
     EXPECT_FAILS(Invalid, "did the file change", known);
-    EXPECT_EQ(MisfitPlace::Of(known), nullptr);
+    EXPECT_EQ(TypeMismatchLocation::Of(known), nullptr);
   }
   // What is no JSON at all never sends anyone looking for types.
-  format.guessed = true;
+  format.inferred = true;
   const auto fault = ReadBlock(format, "{\"n\": 1.5, }").status();
   EXPECT_FAILS(Invalid, "a key in quotes", fault);
-  EXPECT_EQ(MisfitPlace::Of(fault), nullptr);
+  EXPECT_EQ(TypeMismatchLocation::Of(fault), nullptr);
 }
 
 }  // namespace

@@ -420,13 +420,13 @@ TEST_F(JsonReader, FindsTypesOnceForAllThatUsesThem) {
   ASSERT_OK_AND_ASSIGN(
       const auto shards,
       ReadJson(context_, Write("test.json", Behind("5", {R"({"n": "x"})"}))));
-  ASSERT_OK_AND_ASSIGN(const auto guessed, shards.schema());
-  EXPECT_EQ(guessed->GetFieldByName("n")->type()->ToString(), "int64");
+  ASSERT_OK_AND_ASSIGN(const auto inferred, shards.schema());
+  EXPECT_EQ(inferred->GetFieldByName("n")->type()->ToString(), "int64");
   // A column that is not read is not looked at, nor is it where rows are counted.
   ASSERT_OK(shards.Select({"id"}).ToTable());
   ASSERT_OK(shards.Count());
   ASSERT_OK_AND_ASSIGN(const auto still, shards.schema());
-  EXPECT_TRUE(still->Equals(*guessed));
+  EXPECT_TRUE(still->Equals(*inferred));
   ASSERT_OK(shards.Select({"n"}).ToTable());
   ASSERT_OK_AND_ASSIGN(const auto found, shards.schema());
   EXPECT_TRUE(IsJsonText(*found->GetFieldByName("n")));

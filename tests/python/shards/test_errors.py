@@ -28,7 +28,7 @@ def test_classes_have_both_parents(name):
 
 def test_a_misfit_takes_its_place_along():
     place = (b"\xe4", b"a", b"/tmp/\xff.csv", 3, 4)
-    error = errors.XShardsMisfitError("the message", place)
+    error = errors.XShardsTypeMismatchError("the message", place)
     again = pickle.loads(pickle.dumps(error))
     assert isinstance(again, ValueError)
     assert str(again) == "the message"
