@@ -22,8 +22,8 @@ from xshards.compute.describe import is_number
 from xshards.compute.quantiles import Extent, quantiles
 from xshards.errors import XShardsNotImplementedError, XShardsTypeError
 from xshards.expressions import Expression, col
+from xshards.interop.aggregate_names import engine_name
 from xshards.interop.frames import FrameInfo, table_to_frame
-from xshards.shards.exchange_ops import engine_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

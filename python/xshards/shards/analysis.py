@@ -16,7 +16,7 @@ from xshards.compute.quantiles import Extent, Interpolation, quantiles
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions.query import parse_query
 from xshards.interop.labels import engine_names
-from xshards.shards.reductions import Reductions
+from xshards.shards.base import Base
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Analysis"]
 
 
-class Analysis(Reductions):
+class Analysis(Base):
     """Ask for rows in words, count values, find quantiles, split."""
 
     def query(self, expr: str, *, local_dict: Mapping[str, Any] | None = None) -> Self:
@@ -126,7 +126,7 @@ class Analysis(Reductions):
         if self._current_info().series:
             counts = self._count_values(names[0], dropna=dropna)
         else:
-            counts = self._count_rows(dropna=dropna)
+            counts = self._count_equal_rows(dropna=dropna)
         if sort:
             counts = counts.sort_values(ascending=ascending, kind="stable")
         # Which dtype the counts have is a matter of the values' dtype.
@@ -153,7 +153,7 @@ class Analysis(Reductions):
         counts.index.name = self.dtypes.index[self.schema.names.index(name)]
         return counts.rename("count")
 
-    def _count_rows(self, *, dropna: bool) -> pd.Series[Any]:
+    def _count_equal_rows(self, *, dropna: bool) -> pd.Series[Any]:
         """Count rows that are equal, in order of first appearance."""
         grouped = self._count_groups(dropna=dropna)
         rows = grouped.iloc[:, :-1]

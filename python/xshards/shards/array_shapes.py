@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xshards.interop.nested_arrays import part_names
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,7 +34,5 @@ def _paths(structure: Any, path: str) -> Iterator[str]:
     if structure == 0:
         yield path
         return
-    kind, parts, *keys = structure
-    names = keys[0] if kind == "dict" else range(len(parts))
-    for name, part in zip(names, parts, strict=True):
+    for name, part in zip(part_names(structure), structure[1], strict=True):
         yield from _paths(part, f"{path}[{name!r}]")

@@ -24,6 +24,7 @@ from xshards.interop.labels import (
 from xshards.io.storage_options import named
 from xshards.profile.progress import progress_bar
 from xshards.runtime.functions import Task, name_of, pack_task
+from xshards.shards.protocol import ShardMethods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ def _warn_of_bad_lines(context: Context) -> None:
         warnings.warn(msg, pd.errors.ParserWarning, stacklevel=4)
 
 
-class Base:
+class Base(ShardMethods):
     """A plan and the context to run it. Immutable, but for `cache` and `uncache`."""
 
     def __init__(
@@ -193,6 +194,20 @@ class Base:
                 msg = f"{what}: {name!r} is the index, not a column"
                 raise XShardsKeyError(msg)
         return names
+
+    def _select(self, names: list[str]) -> Self:
+        """Keep columns by the engine's names, and the index."""
+        hidden = [name for name in self._hidden() if name not in names]
+        return self._derive(self._core.select([*names, *hidden]), same_rows=True)
+
+    def _without_index(self) -> Self:
+        hidden = self._hidden()
+        if not hidden:
+            return self
+        return self._derive(self._core.drop(hidden), same_rows=True)
+
+    def _is_series(self) -> bool:
+        return self._known_info(self._full_schema()).series
 
     def _making_way(self, names: Iterable[str]) -> Self:
         """Rename hidden columns that stand in the way of new ones of these names."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All data of XShards in the containers of other libraries."""
+"""All rows of XShards in the containers of other libraries."""
 
 from __future__ import annotations
 
@@ -8,17 +8,72 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.shards.payload_ops import ShardOps
+from xshards._util.deferred import pd
+from xshards.errors import (
+    XShardsTypeError,
+    XShardsValueError,
+)
+from xshards.interop.frames import table_to_frame
+from xshards.interop.nested_arrays import array_of, map_leaves, nest
+from xshards.interop.plain_tables import refuse_opaque, without_notes
+from xshards.shards.base import Base
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import pyarrow as pa
 
 __all__ = ["Exports"]
 
 
-class Exports(ShardOps):
-    """Gather everything as NumPy arrays, torch tensors or a Polars frame."""
+class Exports(Base):
+    """Gather all rows as pandas, Arrow, NumPy, torch or Polars objects."""
+
+    def to_pandas(self) -> Any:
+        """Gather all rows in one DataFrame; a Series after ``shards["column"]``.
+
+        Rows are numbered from 0, unless the data came with an index of its own.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2]})).to_pandas()
+           a
+        0  1
+        1  2
+        """
+        try:
+            table = self._run(self._core.to_table)
+            return table_to_frame(table, self._known_info(table.schema))
+        except XShardsTypeError as error:
+            if "no common type" not in str(error):
+                raise
+        return self._concat()
+
+    def _concat(self) -> Any:
+        """Gather partitions whose columns differ in type, as ``pd.concat`` does."""
+        parts = self.collect()
+        counted = all(isinstance(part.index, pd.RangeIndex) for part in parts)
+        return pd.concat(parts, ignore_index=counted)
+
+    def to_arrow(self) -> pa.Table:
+        """Gather all rows in one ``pyarrow.Table``, without the index.
+
+        Raises
+        ------
+        TypeError
+            If a column holds Python objects that Arrow has no type for.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1, 2]})).to_arrow().num_rows
+        2
+        """
+        plain = self._without_index()
+        table = plain._run(plain._core.to_table)
+        refuse_opaque(table.schema, "an Arrow table")
+        return without_notes(table)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export all rows by the Arrow PyCapsule protocol."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_numpy(self) -> Any:
         """Gather all rows in one array.
@@ -58,7 +113,7 @@ class Exports(ShardOps):
         import torch
 
         if not self._holds_frames():
-            return _map_leaves(torch.from_numpy, self._concatenated())
+            return map_leaves(torch.from_numpy, self._concatenated())
         frame = self.to_pandas()
         columns = {frame.name: frame} if frame.ndim == 1 else dict(frame.items())
         tensors = {}
@@ -100,32 +155,10 @@ class Exports(ShardOps):
             msg = f"the shards are nested in different ways: {sorted(structures)}"
             raise XShardsValueError(msg)
         leaves = zip(*(leaves for leaves, _ in parts), strict=True)
-        arrays = [np.concatenate([_array(*leaf) for leaf in same]) for same in leaves]
-        return _nested(json.loads(structures.pop()), iter(arrays))
-
-
-def _array(dtype: str, shape: list[int], data: Any) -> np.ndarray[Any, Any]:
-    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)
+        arrays = [np.concatenate([array_of(*leaf) for leaf in same]) for same in leaves]
+        return nest(json.loads(structures.pop()), iter(arrays))
 
 
 def _own(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     values = np.ascontiguousarray(values)
     return values if values.flags.writeable else values.copy()
-
-
-def _nested(structure: Any, leaves: Any) -> Any:
-    if structure == 0:
-        return next(leaves)
-    kind, parts, *keys = structure
-    values = [_nested(part, leaves) for part in parts]
-    if kind == "dict":
-        return dict(zip(keys[0], values, strict=True))
-    return tuple(values) if kind == "tuple" else values
-
-
-def _map_leaves(function: Callable[[Any], Any], value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _map_leaves(function, part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_map_leaves(function, part) for part in value)
-    return function(value)

@@ -9,7 +9,7 @@ import numpy as np
 
 from xshards._util.deferred import pd
 from xshards.errors import XShardsValueError
-from xshards.shards.analysis import Analysis
+from xshards.shards.base import Base
 
 __all__ = ["Extremes"]
 
@@ -18,7 +18,7 @@ __all__ = ["Extremes"]
 Part = tuple[int, list[tuple[bool, Any, Any]]]
 
 
-class Extremes(Analysis):
+class Extremes(Base):
     """Find rows by their values, and values by how often they occur."""
 
     def idxmin(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:

@@ -24,9 +24,9 @@ from xshards.interop.labels import (
     label_of,
     level_of,
 )
-from xshards.shards.object_keys import ObjectKeys
+from xshards.shards.base import Base
 
-__all__ = ["Merging"]
+__all__ = ["Merge"]
 
 Labels = str | Iterable[str]
 How = Literal[
@@ -63,7 +63,7 @@ class _Sides:
     keys_from_right: bool = False  # the left's are its index
 
 
-class Merging(ObjectKeys):
+class Merge(Base):
     """Join with other shards."""
 
     def merge(
@@ -132,7 +132,7 @@ class Merging(ObjectKeys):
         >>> list(both.sort_values("k")["_merge"])
         ['left_only', 'both']
         """
-        require(right, Merging, "merge joins with XShards")
+        require(right, Merge, "merge joins with XShards")
         if how not in _HOWS:
             msg = f"how must be one of {', '.join(_HOWS)}; got {how!r}"
             raise XShardsValueError(msg)
@@ -303,12 +303,6 @@ class Merging(ObjectKeys):
                 names.insert(at, name)
         return joined._derive(joined._core.select(names))
 
-    def _without_index(self) -> Self:
-        hidden = self._hidden()
-        if not hidden:
-            return self
-        return self._derive(self._core.drop(hidden), same_rows=True)
-
 
 class _KeyTypeError(XShardsTypeError, XShardsValueError):
     """Keys of types that are never equal: to pandas, a wrong value."""
@@ -341,7 +335,7 @@ def _checked(sides: _Sides) -> _Sides:
     return sides
 
 
-def _by_common_columns(left: Merging, right: Merging) -> _Sides:
+def _by_common_columns(left: Merge, right: Merge) -> _Sides:
     there = set(right._full_schema().names)
     keys = [name for name in left._full_schema().names if name in there]
     if not keys:
@@ -353,7 +347,7 @@ def _by_common_columns(left: Merging, right: Merging) -> _Sides:
     return _Sides(left, right, keys, keys)
 
 
-def _levels(shards: Merging, side: str) -> list[str]:
+def _levels(shards: Merge, side: str) -> list[str]:
     """Name the columns that hold the levels of an index, in order."""
     schema = shards._full_schema()
     levels = {level[0]: f.name for f in schema if (level := level_of(f)) is not None}
@@ -366,7 +360,7 @@ def _levels(shards: Merging, side: str) -> list[str]:
     return [levels[number] for number in sorted(levels)]
 
 
-def _by_both_indexes(left: Merging, right: Merging, *, names_of_right: bool) -> _Sides:
+def _by_both_indexes(left: Merge, right: Merge, *, names_of_right: bool) -> _Sides:
     """Take both indexes as keys, under names that are the same and nobody else's."""
     levels = [_levels(left, "left"), _levels(right, "right")]
     if len(levels[0]) != len(levels[1]):

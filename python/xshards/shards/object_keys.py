@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from xshards.interop.field_metadata import DTYPE, OPAQUE, marks_of
 from xshards.interop.labels import engine_names
 from xshards.shards.base import Base
-from xshards.shards.tasks import partition_tasks as _shard_tasks
+from xshards.shards.tasks import partition_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-__all__ = ["ObjectKeys"]
+    from xshards.shards.protocol import Aggregate
 
-#: A function, the column it is of (None for all rows) and the name of its result.
-Aggregate = tuple[str, str | None, str]
+__all__ = ["ObjectKeys"]
 
 #: Aggregates that tell values apart.
 _TELL_APART = ("nunique", "approx_count_distinct")
@@ -49,7 +48,7 @@ class ObjectKeys(Base):
 
     def _adding_keys(self, named: list[tuple[str, str]]) -> Self:
         """Add columns to go by, each under its name, for others."""
-        keyed = self._transform_payloads(_shard_tasks.add_keys, named)
+        keyed = self._transform_payloads(partition_tasks.add_keys, named)
         return keyed._with_info(self._info)
 
     def _grouped(

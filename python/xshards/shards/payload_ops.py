@@ -7,55 +7,29 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from xshards import _core
-from xshards._util.arguments import as_count
-from xshards.errors import XShardsIndexError, XShardsTypeError, XShardsValueError
-from xshards.expressions import Expression
+from xshards.errors import (
+    XShardsIndexError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 from xshards.runtime.convert import to_value
-from xshards.shards.actions import Actions
-from xshards.shards.row_ops import RowOps
-from xshards.shards.tasks import partition_tasks as _shard_tasks
-from xshards.shards.tasks import rebatch as _rebatch
-from xshards.shards.transform import PythonOps
+from xshards.shards.base import Base
+from xshards.shards.tasks import partition_tasks, rebatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["ShardOps"]
+__all__ = ["PayloadOps"]
 
 
-class ShardOps(RowOps, PythonOps, Actions):
+class PayloadOps(Base):
     """Take, measure, pair, split and spread shards, whatever they hold."""
 
-    def __getitem__(self, key: Any) -> Self:
-        """Select columns or rows of DataFrames; of other shards, ``[key]`` of each.
-
-        Runs the plan where only that tells what the shards hold.
-
-        Parameters
-        ----------
-        key : str, list of str, Expression, or any key
-            Of DataFrames: a column, which then behaves as a Series; columns; or a
-            condition on rows. Of other shards, what their ``[]`` takes.
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
-        >>> shards["a"].unique()
-        array([1, 2])
-        >>> shards[["b"]][xs.col("b") > 3].to_pandas()
-           b
-        0  4
-        1  5
-        >>> xs.partition({"x": np.arange(4), "y": np.ones(4)}, 2)["x"].collect()
-        [array([0, 1]), array([2, 3])]
-        """
-        if isinstance(key, Expression) or self._holds_frames():
-            return super().__getitem__(key)
-        return self._item(key)
-
     def _item(self, key: Any) -> Self:
-        return self._transform_payloads(_shard_tasks.take_item, self._shard_info(), key)
+        return self._transform_payloads(
+            partition_tasks.take_item, self._shard_info(), key
+        )
 
     def take(self, n: int) -> list[Any]:
         """Give the first `n` shards, or all if there are fewer.
@@ -100,14 +74,14 @@ class ShardOps(RowOps, PythonOps, Actions):
             raise XShardsIndexError(msg)
         return found[0]
 
-    def count(self) -> int:
+    def _count_rows(self) -> int:
         """Count the rows; of other shards than DataFrames, add up their lengths."""
         if self._core.gives_tables():
-            return super().count()
+            return self._run(self._core.count)
         kinds, rows = self._run(self._core.contents)
         if kinds == ["Table"]:
             return rows
-        lengths = self._transform_payloads(_shard_tasks.measure, self._shard_info())
+        lengths = self._transform_payloads(partition_tasks.measure, self._shard_info())
         return sum(lengths.collect())
 
     def compute(self) -> Self:
@@ -158,7 +132,7 @@ class ShardOps(RowOps, PythonOps, Actions):
         >>> x.zip(y).first()
         (array([0, 1]), array([1., 1.]))
         """
-        if not isinstance(other, ShardOps):
+        if not isinstance(other, Base):
             msg = f"other should be a SparkXShards or XShards, got {type(other)}"
             raise XShardsTypeError(msg)
         mine, others = self.num_partitions(), other.num_partitions()
@@ -169,7 +143,7 @@ class ShardOps(RowOps, PythonOps, Actions):
             )
             raise XShardsValueError(msg)
         return self._transform_payloads(
-            _shard_tasks.pair, self._shard_info(), other._shard_info(), beside=other
+            partition_tasks.pair, self._shard_info(), other._shard_info(), beside=other
         )
 
     def split(self) -> list[Self]:
@@ -195,7 +169,9 @@ class ShardOps(RowOps, PythonOps, Actions):
         """
         if self._holds_frames():
             return [self]
-        counts = self._transform_payloads(_shard_tasks.count_parts, self._shard_info())
+        counts = self._transform_payloads(
+            partition_tasks.count_parts, self._shard_info()
+        )
         lengths = set(counts.collect())
         if len(lengths) > 1:
             msg = (
@@ -207,39 +183,20 @@ class ShardOps(RowOps, PythonOps, Actions):
         length = lengths.pop() if lengths else -1
         return [self] if length < 0 else [self._item(i) for i in range(length)]
 
-    def repartition(self, num_partitions: int) -> Self:
-        """Spread the data evenly over `num_partitions` partitions, keeping its order.
-
-        Rows of DataFrames and arrays (also nested in dicts, lists and tuples, if all
-        have as many rows) and items of lists are spread so that partitions differ by
-        one at most, and each partition has one shard. Other shards move whole. Runs the
-        plan where only that tells what the shards hold.
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}))
-        >>> [len(part) for part in shards.repartition(3).collect()]
-        [4, 3, 3]
-        >>> xs.partition({"x": np.arange(5)}, 1).repartition(2).collect()
-        [{'x': array([0, 1, 2])}, {'x': array([3, 4])}]
-        """
-        count = as_count("num_partitions", num_partitions)
-        if self._holds_frames():
-            return super().repartition(count)
-        found = self._transform_payloads(
-            _rebatch.describe, self._shard_info()
-        ).collect()
+    def _repartition_payloads(self, count: int) -> Self:
+        """Spread arrays, list items or whole objects evenly, in order."""
+        found = self._transform_payloads(rebatch.describe, self._shard_info()).collect()
         if not found:
             nothing = _core.XShards.from_payloads(self._core.context, [[]] * count)
             return self._derive(nothing)
-        layout = _rebatch.shared_layout(found)
+        layout = rebatch.shared_layout(found)
         if layout is not None:
-            rows = self._transform_payloads(_rebatch.rows_to_table, layout)
+            rows = self._transform_payloads(rebatch.rows_to_table, layout)
             spread = rows._derive(rows._core.repartition(count))
-            return spread._transform_payloads(_rebatch.rows_from_table, layout)
+            return spread._transform_payloads(rebatch.rows_from_table, layout)
         flatten = all(is_list for _, is_list in found)
         items = self._transform_payloads(
-            _rebatch.items_to_table, self._shard_info(), flatten
+            rebatch.items_to_table, self._shard_info(), flatten
         )
         spread = items._derive(items._core.repartition(count))
-        return spread._transform_payloads(_rebatch.items_from_table, flatten)
+        return spread._transform_payloads(rebatch.items_from_table, flatten)

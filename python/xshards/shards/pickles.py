@@ -11,7 +11,7 @@ from xshards import _core
 from xshards.context import Context, default_context
 from xshards.io import sealed_pickle as _sealed_files
 from xshards.runtime.convert import to_payload
-from xshards.shards.payload_ops import ShardOps
+from xshards.shards.base import Base
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Pickles"]
 
 
-class Pickles(ShardOps):
+class Pickles(Base):
     """Save shards of any kind, and load them."""
 
     def save_pickle(

@@ -18,7 +18,7 @@ from xshards.compute.reduce import (
 )
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.interop.labels import level_of
-from xshards.shards.cleaning import FrameMethods
+from xshards.shards.base import Base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ _FUNCTIONS = (
 )
 
 
-class Reductions(FrameMethods):
+class Reductions(Base):
     """Add up, compare and measure the values of columns."""
 
     def sum(
@@ -240,14 +240,11 @@ class Reductions(FrameMethods):
         5
         """
         if not self._current_info().series:
-            num_rows = super().count()
+            num_rows = self._count_rows()
             # What a function returned is known now: it may be a column.
             if not self._current_info().series:
                 return num_rows
         return self._reduced("count", {})  # type: ignore[no-any-return]
-
-    def __len__(self) -> int:
-        return super().count()
 
     def agg(self, func: str | Sequence[str] | Mapping[Any, str | Sequence[str]]) -> Any:
         """Reduce columns by one function or several, in one pass.
@@ -373,9 +370,6 @@ class Reductions(FrameMethods):
             Column(field.name, label, field.type, dtype)
             for field, (label, dtype) in zip(fields, dtypes.items(), strict=True)
         ]
-
-    def _is_series(self) -> bool:
-        return self._known_info(self._full_schema()).series
 
 
 def _listed(functions: str | Sequence[str]) -> Sequence[str]:

@@ -37,9 +37,32 @@ class RowOps(Base):
     __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def __getitem__(self, key: Any) -> Self:
-        """Select one column, several columns, or rows."""
+        """Select columns or rows of DataFrames; of other shards, ``[key]`` of each.
+
+        Runs the plan where only that tells what the shards hold.
+
+        Parameters
+        ----------
+        key : str, list of str, Expression, or any key
+            Of DataFrames: a column, which then behaves as a Series; columns; or a
+            condition on rows. Of other shards, what their ``[]`` takes.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
+        >>> shards["a"].unique()
+        array([1, 2])
+        >>> shards[["b"]][xs.col("b") > 3].to_pandas()
+           b
+        0  4
+        1  5
+        >>> xs.partition({"x": np.arange(4), "y": np.ones(4)}, 2)["x"].collect()
+        [array([0, 1]), array([2, 3])]
+        """
         if isinstance(key, Expression):
             return self.filter(key)
+        if not self._holds_frames():
+            return self._item(key)
         several = isinstance(key, Iterable) and not isinstance(key, str)
         if several and not self._is_label(key):
             return self.select(key)
@@ -69,10 +92,6 @@ class RowOps(Base):
         ['b']
         """
         return self._select(self._columns_named("columns", columns))
-
-    def _select(self, wanted: list[str]) -> Self:
-        hidden = [name for name in self._hidden() if name not in wanted]
-        return self._derive(self._core.select([*wanted, *hidden]), same_rows=True)
 
     def filter(self, condition: Expression) -> Self:
         """Keep the rows for which a condition is true; missing counts as false.

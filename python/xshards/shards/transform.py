@@ -23,13 +23,13 @@ from xshards.shards.base import Base
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["PythonOps"]
+__all__ = ["Transform"]
 
 Format = Literal["pandas", "arrow", "polars", "numpy"]
 Workers = Literal["processes", "threads"]
 
 
-class PythonOps(Base):
+class Transform(Base):
     """Transform shards by functions."""
 
     def transform_shard(

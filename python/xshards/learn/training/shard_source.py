@@ -12,8 +12,8 @@ import pyarrow as pa
 import torch
 
 from xshards import _core
+from xshards.interop.nested_arrays import nest
 from xshards.learn.pytorch.loaders import LoaderBatches, LoaderSource
-from xshards.shards.exports import _nested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ class ShardBatches:
 
     def _batch(self, arrays: list[Any]) -> tuple[Any, ...]:
         tensors = iter([self._tensor(array) for array in arrays])
-        nested = _nested(self._structure, tensors)
+        nested = nest(self._structure, tensors)
         if isinstance(nested, dict):
             features, target = nested["x"], nested["y"]
         else:

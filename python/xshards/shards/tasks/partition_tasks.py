@@ -18,6 +18,7 @@ from xshards.compute.comparable_bytes import key_of
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
 from xshards.interop.frames import cells_of, columns_as_objects
 from xshards.interop.labels import label_of
+from xshards.interop.nested_arrays import count_leaves, part_names
 from xshards.runtime.convert import is_indexed, to_payload, to_value
 
 if TYPE_CHECKING:
@@ -64,23 +65,16 @@ def _part(payload: Payload, key: Any) -> Payload | None:
     structure = json.loads(text)
     if structure == 0:
         return None
-    kind, parts, *keys = structure
-    names = keys[0] if kind == "dict" else list(range(len(parts)))
+    parts, names = structure[1], part_names(structure)
     if type(key) not in (int, str) or key not in names:
         return None
     position = names.index(key)
-    begin = sum(_count_leaves(part) for part in parts[:position])
-    count = _count_leaves(parts[position])
+    begin = sum(count_leaves(part) for part in parts[:position])
+    count = count_leaves(parts[position])
     chosen = leaves[begin : begin + count]
     if not chosen:
         return None
     return _core.Payload.from_tensors(chosen, json.dumps(parts[position]))
-
-
-def _count_leaves(structure: Any) -> int:
-    if structure == 0:
-        return 1
-    return sum(_count_leaves(part) for part in structure[1])
 
 
 def _item(value: Any, key: Any, partition: int) -> Any:

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writers of XShards: one file per partition."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from xshards._util.arguments import as_names
+from xshards.errors import (
+    XShardsValueError,
+)
+from xshards.interop.plain_tables import refuse_opaque
+from xshards.io.storage_options import located
+from xshards.shards.base import Base
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Writers"]
+
+WriteMode = Literal["error", "overwrite", "append"]
+
+TextCompression = Literal["gzip", "bz2", "zstd", "lz4"]
+
+
+_SUFFIXES = {None: "", "gzip": ".gz", "bz2": ".bz2", "zstd": ".zst", "lz4": ".lz4"}
+
+
+class Writers(Base):
+    """Write CSV, JSON, Parquet and Arrow IPC files."""
+
+    def to_csv(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: TextCompression | None = None,
+        mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Write one CSV file a partition; see `to_parquet`.
+
+        Lists, dicts, bytes and the like have no form in CSV. A timedelta is written as
+        it is printed, ``1 days 02:03:04``. Times and timedeltas have the digits that
+        one of them needs, among 100,000 values, as in pandas.
+        """
+        options = {"suffix": _suffix(compression)}
+        return self._write(
+            directory, "csv", mode, partition_cols, options, storage_options
+        )
+
+    def to_json(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: TextCompression | None = None,
+        mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Write one file of JSON lines a partition; see `to_parquet`.
+
+        Times are text, and timedeltas that of ISO 8601, as with pandas'
+        ``date_format="iso"``: ``P1DT2H3M4S``.
+        """
+        options = {"suffix": _suffix(compression)}
+        return self._write(
+            directory, "json", mode, partition_cols, options, storage_options
+        )
+
+    def to_parquet(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: Literal["snappy", "zstd", "gzip", "brotli", "lz4"]
+        | None = "snappy",
+        mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Write one Parquet file a partition.
+
+        Files are written aside and renamed when all is well: a write that fails or is
+        killed leaves what was there before. On S3, where there is no renaming, they
+        are copied then, one by one, under names of their own, and what they replace is
+        removed after that. They hold plain columns: the index is left out, and
+        categories are written as their values. That a column is Int64, boolean, string
+        or the like is noted as pandas does, and both read it so.
+
+        Parameters
+        ----------
+        directory : path
+            Where to; made if it is not there. A folder, or an ``s3://`` path.
+        partition_cols : str or list of str, optional
+            Write a file for each value of these columns, in folders named
+            ``column=value``; the files themselves do not have the columns.
+        compression : str, optional
+            How to compress: "snappy", "zstd", "gzip", "brotli", "lz4" or None in
+            Parquet; "lz4" or "zstd" in IPC; "gzip", "bz2", "zstd" or "lz4" for whole
+            files of text.
+        mode : {"error", "overwrite", "append"}
+            What to do if there are files already: fail, put these in their place, or
+            add these to them.
+        storage_options : dict, optional
+            Of ``s3://`` paths, as in `read_csv`.
+
+        Returns
+        -------
+        list of str
+            The files' paths, in the order of the partitions; by name with
+            `partition_cols`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_parquet(directory)
+        ...     len(paths), len(xs.read_parquet(directory))
+        (2, 2)
+        """
+        options = {"compression": compression or "none"}
+        return self._write(
+            directory, "parquet", mode, partition_cols, options, storage_options
+        )
+
+    def to_ipc(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: Literal["lz4", "zstd"] | None = None,
+        mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Write one Arrow IPC file a partition; see `to_parquet`."""
+        options = {"compression": compression or "none"}
+        return self._write(
+            directory, "ipc", mode, partition_cols, options, storage_options
+        )
+
+    def _write(
+        self,
+        directory: str | os.PathLike[str],
+        form: str,
+        mode: WriteMode,
+        partition_cols: str | Sequence[str] | None,
+        writer_options: Mapping[str, str],
+        storage_options: Mapping[str, Any] | None,
+    ) -> list[str]:
+        plain = self._without_index()
+        schema = plain._core.known_schema()
+        if schema is None:
+            # Kept, because a function made it: it does not run twice.
+            schema = plain._full_schema()
+        refuse_opaque(schema, form)
+        options = {"mode": mode, **writer_options}
+        if partition_cols is not None:
+            names = as_names("partition_cols", partition_cols)
+            plain._check_columns(names, schema.names)
+            options["partition_cols"] = "".join(
+                f"{len(name.encode())}:{name}" for name in names
+            )
+        path = _output_path(directory, storage_options)
+        written = plain._run(partial(plain._core.write, path, form, options))
+        if storage_options:  # which whoever reads the files gives, too
+            return [uri.partition("?")[0] for uri in written]
+        return written
+
+
+def _suffix(compression: TextCompression | None) -> str:
+    """Give the end of a file's name, which tells how the file is compressed."""
+    if compression not in _SUFFIXES:
+        known = ", ".join(name for name in _SUFFIXES if name is not None)
+        msg = f"compression must be one of {known} or None, got {compression!r}"
+        raise XShardsValueError(msg)
+    return _SUFFIXES[compression]
+
+
+def _output_path(
+    directory: str | os.PathLike[str], options: Mapping[str, Any] | None
+) -> str:
+    """Give a folder's path or URI as the engine takes it."""
+    text = located([os.fspath(directory)], options)[0]
+    return text if "://" in text else str(Path(text))
