@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from xshards.errors import (
-    XShardsTypeError,
-)
+from xshards.errors import XShardsTypeError
 from xshards.interop.frames import table_to_frame
 from xshards.interop.labels import label_of, level_of
 from xshards.runtime.convert import to_value

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xshards._util.arguments import as_names, as_seed, require
 from xshards._util.deferred import pd
 from xshards.compute.fill import fill_of, takes
-from xshards.errors import (
-    XShardsTypeError,
-    XShardsValueError,
-)
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.interop.astype import (
     as_dtypes,

@@ -9,9 +9,7 @@ import pyarrow as pa
 
 from xshards import _core
 from xshards._util.arguments import as_count, require
-from xshards.errors import (
-    XShardsValueError,
-)
+from xshards.errors import XShardsValueError
 from xshards.interop.field_metadata import DTYPE, MISSING, marks_of
 from xshards.shards.base import Base
 from xshards.shards.tasks import partition_tasks

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xshards._util.deferred import pd
-from xshards.errors import (
-    XShardsTypeError,
-    XShardsValueError,
-)
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.interop.frames import table_to_frame
 from xshards.interop.nested_arrays import array_of, map_leaves, nest
 from xshards.interop.plain_tables import refuse_opaque, without_notes

@@ -10,10 +10,7 @@ import pyarrow as pa
 
 from xshards._util.arguments import as_names, require
 from xshards._util.deferred import pd
-from xshards.errors import (
-    XShardsTypeError,
-    XShardsValueError,
-)
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.interop.aggregate_names import engine_name
 from xshards.interop.labels import label_of, same_label
 from xshards.shards.base import Base

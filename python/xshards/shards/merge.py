@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal, Self, get_args
+from dataclasses import replace
+from typing import Literal, Self, get_args
 
 import pyarrow as pa
 
@@ -16,19 +14,19 @@ from xshards._util.deferred import pd
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.interop.dtypes import column_to_arrow
-from xshards.interop.field_metadata import INDEX, LABEL, marks_of
-from xshards.interop.labels import (
-    engine_names,
-    index_mark,
-    label_marks,
-    label_of,
-    level_of,
-)
+from xshards.interop.labels import engine_names
 from xshards.shards.base import Base
+from xshards.shards.merge_keys import (
+    Labels,
+    Sides,
+    all_pairs,
+    compare_objects_by_bytes,
+    merge_error,
+    sides_of,
+)
 
 __all__ = ["Merge"]
 
-Labels = str | Iterable[str]
 How = Literal[
     "inner",
     "left",
@@ -50,17 +48,6 @@ _RELATIONS = {
     "many_to_many": ("m:m", ()),
 }
 _SOURCES = ("left_only", "right_only", "both")
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """What is joined: two XShards and the engine's names of their keys."""
-
-    left: Any
-    right: Any
-    left_keys: list[str]
-    right_keys: list[str]
-    keys_from_right: bool = False  # the left's are its index
 
 
 class Merge(Base):
@@ -140,21 +127,21 @@ class Merge(Base):
             require(given, bool, f"{name} is True or False")
         added = _as_suffixes(suffixes)
         if how == "cross":
-            sides = self._all_pairs(
-                right, on, left_on, right_on, left_index, right_index
+            sides = all_pairs(
+                self, right, on, left_on, right_on, left_index, right_index
             )
         else:
-            sides = self._sides(
-                right, how, on, left_on, right_on, left_index, right_index
+            sides = sides_of(
+                self, right, how, on, left_on, right_on, left_index, right_index
             )
         source = self._source_column(right, indicator, how)
         _check_relation(sides, validate)
-        sides, keys = _telling_objects_apart(sides, how)
+        sides, keys = compare_objects_by_bytes(sides, how)
         joined = self._merged(sides, how, source, added)
         return joined._derive(joined._core.drop(keys)) if keys else joined
 
     def _merged(
-        self, sides: _Sides, how: str, source: str | None, suffixes: list[str]
+        self, sides: Sides, how: str, source: str | None, suffixes: list[str]
     ) -> Self:
         """Join; with a column that tells where a row comes from, if it has a name."""
         kind = how.removesuffix("_anti")
@@ -169,92 +156,6 @@ class Merge(Base):
         if source is not None:
             core = core.with_column(source, _source(from_left, from_right)._core)
         return joined._derive(core.drop(marks))
-
-    def _all_pairs(self, right: Self, *keys: object) -> _Sides:
-        if any(key is not None and key is not False for key in keys):
-            msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
-            raise _merge_error()(msg)
-        return _Sides(self._without_index(), right._without_index(), [], [])
-
-    def _sides(
-        self,
-        right: Self,
-        how: str,
-        on: Labels | None,
-        left_on: Labels | None,
-        right_on: Labels | None,
-        left_index: bool,  # noqa: FBT001 - as merge has them
-        right_index: bool,  # noqa: FBT001
-    ) -> _Sides:
-        """Find the keys of either side; an index that is a key becomes columns."""
-        if on is not None:
-            if left_on is not None or right_on is not None:
-                msg = "give either on, or left_on and right_on, not both"
-                raise _merge_error()(msg)
-            if left_index or right_index:
-                msg = "give either on, or left_index and right_index, not both"
-                raise _merge_error()(msg)
-            left_on = right_on = on
-        for side, by, by_index in (
-            ("left", left_on, left_index),
-            ("right", right_on, right_index),
-        ):
-            if by is not None and by_index:
-                msg = f"give either {side}_on or {side}_index, not both"
-                raise _merge_error()(msg)
-        if left_index and right_index:
-            return _by_both_indexes(self, right, names_of_right=how == "right")
-        if left_index or right_index:
-            return self._by_index(right, left_on, right_on, left_index=left_index)
-        left, other = self._without_index(), right._without_index()
-        if left_on is None and right_on is None:
-            return _by_common_columns(left, other)
-        if left_on is None or right_on is None:
-            msg = "left_on and right_on go together"
-            raise _merge_error()(msg)
-        left_keys = left._keys_named("left_on" if on is None else "on", left_on)
-        right_keys = other._keys_named("right_on" if on is None else "on", right_on)
-        return _checked(_Sides(left, other, left_keys, right_keys))
-
-    def _by_index(
-        self,
-        right: Self,
-        left_on: Labels | None,
-        right_on: Labels | None,
-        *,
-        left_index: bool,
-    ) -> _Sides:
-        """Make columns of the index of one side, named as the keys of the other."""
-        by = right_on if left_index else left_on
-        if by is None:
-            missing, beside = ("right", "left") if left_index else ("left", "right")
-            msg = f"{beside}_index needs {missing}_on or {missing}_index beside it"
-            raise _merge_error()(msg)
-        indexed, keyed = (self, right) if left_index else (right, self)
-        side = "left" if left_index else "right"
-        levels = _levels(indexed, side)
-        keys = keyed._keys_named(f"{'right' if left_index else 'left'}_on", by)
-        if len(keys) != len(levels):
-            msg = f"the index on the {side} has {len(levels)} levels, got keys {keys}"
-            raise XShardsValueError(msg)
-        there = [n for n in indexed._full_schema().names if n not in indexed._hidden()]
-        for key in keys:
-            if key in there:
-                msg = (
-                    f"the {side} has a column {key!r} beside its index: rename it, as "
-                    f"{key!r} is the key of the other side"
-                )
-                raise _merge_error()(msg)
-        schema = keyed._full_schema()
-        named = {
-            level: (key, label_marks(key, label_of(schema.field(key))))
-            for level, key in zip(levels, keys, strict=True)
-            if key in schema.names  # else the join tells
-        }
-        columns = _renamed(indexed, named)
-        keyed = keyed._making_way(columns._full_schema().names)
-        left, other = (columns, keyed) if left_index else (keyed, columns)
-        return _Sides(left, other, keys, keys, keys_from_right=left_index)
 
     def _source_column(
         self,
@@ -278,7 +179,7 @@ class Merge(Base):
                 raise XShardsValueError(msg)
         return name
 
-    def _joined(self, sides: _Sides, how: str, suffixes: list[str]) -> Self:
+    def _joined(self, sides: Sides, how: str, suffixes: list[str]) -> Self:
         core = sides.left._core.join(
             sides.right._core,
             getattr(_core.JoinType, how),
@@ -289,7 +190,7 @@ class Merge(Base):
         try:
             joined = self._derive(core)._with_info(None)
         except XShardsValueError as error:
-            raise _merge_error()(str(error)) from error
+            raise merge_error()(str(error)) from error
         except XShardsTypeError as error:
             raise _KeyTypeError(str(error)) from error
         if not sides.keys_from_right:
@@ -308,12 +209,6 @@ class _KeyTypeError(XShardsTypeError, XShardsValueError):
     """Keys of types that are never equal: to pandas, a wrong value."""
 
 
-@cache
-def _merge_error() -> type[XShardsValueError]:
-    """Give the class of errors, which is pandas' too. Made late, as pandas is."""
-    return type("XShardsMergeError", (XShardsValueError, pd.errors.MergeError), {})
-
-
 def _as_suffixes(suffixes: object) -> list[str]:
     if not isinstance(suffixes, list | tuple):
         msg = f"suffixes are a pair, one for each side, got {suffixes!r}"
@@ -325,110 +220,7 @@ def _as_suffixes(suffixes: object) -> list[str]:
     return added
 
 
-def _checked(sides: _Sides) -> _Sides:
-    if len(sides.left_keys) != len(sides.right_keys) or not sides.left_keys:
-        msg = (
-            f"both sides need the same keys, got {sides.left_keys} and "
-            f"{sides.right_keys}"
-        )
-        raise XShardsValueError(msg)
-    return sides
-
-
-def _by_common_columns(left: Merge, right: Merge) -> _Sides:
-    there = set(right._full_schema().names)
-    keys = [name for name in left._full_schema().names if name in there]
-    if not keys:
-        msg = (
-            "there is no common column to merge on: the left has "
-            f"{left._labels()}, the right {right._labels()}"
-        )
-        raise _merge_error()(msg)
-    return _Sides(left, right, keys, keys)
-
-
-def _levels(shards: Merge, side: str) -> list[str]:
-    """Name the columns that hold the levels of an index, in order."""
-    schema = shards._full_schema()
-    levels = {level[0]: f.name for f in schema if (level := level_of(f)) is not None}
-    if not levels:
-        msg = (
-            f"{side}_index: the rows on the {side} have no labels, they are only "
-            "counted: zip puts rows side by side, merge needs a column of numbers"
-        )
-        raise XShardsValueError(msg)
-    return [levels[number] for number in sorted(levels)]
-
-
-def _by_both_indexes(left: Merge, right: Merge, *, names_of_right: bool) -> _Sides:
-    """Take both indexes as keys, under names that are the same and nobody else's."""
-    levels = [_levels(left, "left"), _levels(right, "right")]
-    if len(levels[0]) != len(levels[1]):
-        msg = f"the indexes have {len(levels[0])} and {len(levels[1])} levels"
-        raise XShardsValueError(msg)
-    used = [*left._full_schema().names, *right._full_schema().names]
-    count = len(levels[0])
-    names = engine_names([*dict.fromkeys(used), *["__index__"] * count])[-count:]
-    named, at = (right, 1) if names_of_right else (left, 0)
-    schema = named._full_schema()
-    known = [level_of(schema.field(name)) for name in levels[at]]
-    marks = [index_mark(*level) for level in known if level is not None]
-    sides = [
-        _renamed(side, dict(zip(own, zip(names, marks, strict=True), strict=True)))
-        for side, own in zip((left, right), levels, strict=True)
-    ]
-    return _Sides(sides[0], sides[1], names, names)
-
-
-def _telling_objects_apart(sides: _Sides, how: str) -> tuple[_Sides, list[str]]:
-    """Join Python objects by bytes made of them; gives the columns that are too many.
-
-    The key that is shown is the left's.
-    """
-    left, right = sides.left, sides.right
-    objects = (
-        left._objects_among(sides.left_keys),
-        right._objects_among(sides.right_keys),
-    )
-    pairs = list(zip(sides.left_keys, sides.right_keys, strict=True))
-    at = [n for n, (a, b) in enumerate(pairs) if a in objects[0] or b in objects[1]]
-    if not at:
-        return sides, []
-    shared = [pairs[n][0] for n in at if pairs[n][0] == pairs[n][1]]
-    if shared and (how.startswith(("right", "outer")) or sides.keys_from_right):
-        msg = (
-            f"a merge that shows keys of the right cannot share {shared[0]!r}, which "
-            "holds Python objects: rename it on one side and give left_on and right_on"
-        )
-        raise XShardsTypeError(msg)
-    used = [*left._full_schema().names, *right._full_schema().names]
-    names = engine_names([*dict.fromkeys(used), *["__key__"] * len(at)])[-len(at) :]
-    left_keys, right_keys = list(sides.left_keys), list(sides.right_keys)
-    named: tuple[list[Any], list[Any]] = ([], [])
-    for n, name in zip(at, names, strict=True):
-        left_keys[n] = right_keys[n] = name
-        named[0].append((pairs[n][0], name))
-        named[1].append((pairs[n][1], name))
-    left, right = left._adding_keys(named[0]), right._adding_keys(named[1])
-    if shared:
-        right = right._derive(right._core.drop(shared))
-    return _Sides(left, right, left_keys, right_keys), names
-
-
-def _renamed(shards: Any, named: dict[str, tuple[str, dict[str, str]]]) -> Any:
-    """Give columns other names, and other notes of what they are to the user."""
-    columns = []
-    for field in shards._full_schema():
-        column, name = col(field.name), field.name
-        if name in named:
-            kept = {k: v for k, v in marks_of(field).items() if k not in (INDEX, LABEL)}
-            name, own = named[name]
-            column = column._noted(field.type, {**kept, **own})
-        columns.append((name, column._core))
-    return shards._derive(shards._core.select_named(columns), same_rows=True)
-
-
-def _check_relation(sides: _Sides, validate: str | None) -> None:
+def _check_relation(sides: Sides, validate: str | None) -> None:
     """Make sure that keys do not repeat where they must not."""
     if validate is None:
         return
@@ -451,10 +243,10 @@ def _check_relation(sides: _Sides, validate: str | None) -> None:
                 f"Merge keys are not unique in {side} dataset; not a {words} merge. "
                 f"Some keys that repeat, and how often:\n{keys_found}"
             )
-            raise _merge_error()(msg)
+            raise merge_error()(msg)
 
 
-def _with_marks(sides: _Sides) -> tuple[_Sides, list[str]]:
+def _with_marks(sides: Sides) -> tuple[Sides, list[str]]:
     """Add a column to either side that is there in rows which come from it."""
     used = [*sides.left._full_schema().names, *sides.right._full_schema().names]
     marks = engine_names([*dict.fromkeys(used), "__left__", "__right__"])[-2:]

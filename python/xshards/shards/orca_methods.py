@@ -9,9 +9,7 @@ import numpy as np
 
 from xshards._util.arguments import as_names, require
 from xshards._util.deferred import pd
-from xshards.errors import (
-    XShardsValueError,
-)
+from xshards.errors import XShardsValueError
 from xshards.shards.base import Base
 from xshards.shards.tasks import partition_tasks
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from xshards._util.arguments import as_names
-from xshards.errors import (
-    XShardsValueError,
-)
+from xshards.errors import XShardsValueError
 from xshards.interop.plain_tables import refuse_opaque
 from xshards.io.storage_options import located
 from xshards.shards.base import Base
