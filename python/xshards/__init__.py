@@ -33,7 +33,8 @@ from xshards.context import Context, init, stop  # noqa: E402
 from xshards.errors import XShardsError  # noqa: E402
 from xshards.expressions import Expression, col, lit  # noqa: E402
 from xshards.io.columnar import read_ipc, read_orc, read_parquet  # noqa: E402
-from xshards.io.csv.read_csv import read_csv, read_json  # noqa: E402
+from xshards.io.csv.read_csv import read_csv  # noqa: E402
+from xshards.io.json.read_json import read_json  # noqa: E402
 from xshards.io.memory import from_arrow, from_pandas, partition  # noqa: E402
 from xshards.profile import Profile, StageProfile, last_profile  # noqa: E402
 from xshards.shards import XShards  # noqa: E402

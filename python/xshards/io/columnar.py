@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xshards import _core
 from xshards._util.arguments import as_count, as_names
 from xshards.io.pandas_metadata import PandasNotes, read_notes, with_notes
 from xshards.io.parquet_filters import Filters, columns_of, to_expression
-from xshards.io.paths import Paths, loaded, paths_of, read_files
+from xshards.io.paths import Paths, loaded, open_source, read_files
 from xshards.io.requested_schema import Schema, as_schema
-from xshards.io.storage_options import as_file, located
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,17 +87,9 @@ def read_parquet(
         needed = (
             None if looked_at is None else list(dict.fromkeys([*wanted, *looked_at]))
         )
-    shards = _read_typed(
-        _core.read_parquet,
-        path,
-        storage_options,
-        needed,
-        schema,
-        num_partitions,
-        block_size,
-        context,
-        condition,
-    )
+    options = _options(needed, schema, num_partitions, block_size)
+    reader = _core.read_parquet
+    shards = _read(reader, path, storage_options, options, context, condition)
     return shards if wanted is None or condition is None else shards.select(wanted)
 
 
@@ -139,16 +129,8 @@ def read_ipc(
     0  0.5
     1  2.0
     """
-    return _read_typed(
-        _core.read_ipc,
-        path,
-        storage_options,
-        columns,
-        schema,
-        num_partitions,
-        block_size,
-        context,
-    )
+    options = _options(columns, schema, num_partitions, block_size)
+    return _read(_core.read_ipc, path, storage_options, options, context)
 
 
 def read_orc(
@@ -183,60 +165,43 @@ def read_orc(
     0   1  0.5
     1   2  2.0
     """
-    return _read_typed(
-        _core.read_orc,
-        path,
-        storage_options,
-        columns,
-        schema,
-        num_partitions,
-        block_size,
-        context,
-    )
+    options = _options(columns, schema, num_partitions, block_size)
+    return _read(_core.read_orc, path, storage_options, options, context)
 
 
-def _read_typed(
-    reader: Any,
-    path: Any,
-    storage_options: Mapping[str, Any] | None,
+def _options(
     columns: Sequence[str] | None,
     schema: Schema | None,
     num_partitions: int | None,
     block_size: int,
-    context: Context | None,
-    condition: Expression | None = None,
-) -> XShards:
-    """Read files that know their own schema."""
-    options: dict[str, Any] = {
+) -> dict[str, Any]:
+    """Give the engine's options of files that know their own schema."""
+    return {
         "columns": None if columns is None else as_names("columns", columns),
         "schema": as_schema(schema),
         "num_partitions": as_count("num_partitions", num_partitions),
         "block_size": block_size,
     }
-    if isinstance(path, bytes) or hasattr(path, "read"):
-        with as_file(path) as file:
-            shards = _as_written(reader, [file], options, context, condition)
-            return loaded(shards, options["num_partitions"])
-    paths = located(paths_of(path), storage_options)
-    return _as_written(reader, paths, options, context, condition)
 
 
-def _as_written(
+def _read(
     reader: Any,
-    paths: list[str],
+    path: Any,
+    storage_options: Mapping[str, Any] | None,
     options: dict[str, Any],
     context: Context | None,
-    condition: Expression | None,
+    condition: Expression | None = None,
 ) -> XShards:
-    """Read files; what pandas noted when it wrote them holds again."""
-    notes = PandasNotes()
-    if reader is not _core.read_orc and options["schema"] is None:
-        notes = read_notes(paths, is_parquet=reader is _core.read_parquet)
-    if options["columns"] is not None:
-        wanted = list(dict.fromkeys([*options["columns"], *notes.index]))
-        options = options | {"columns": wanted}
-    shards = read_files(reader, paths, options, context)
-    if condition is not None:
-        shards = shards.filter(condition)
-    whole = condition is None and len(paths) == 1 and Path(paths[0]).is_file()
-    return with_notes(shards, notes, numbered=whole)
+    """Plan to read files; what pandas noted when it wrote them holds again."""
+    with open_source(path, storage_options) as source:
+        notes = PandasNotes()
+        if reader is not _core.read_orc and options["schema"] is None:
+            notes = read_notes(source.paths, is_parquet=reader is _core.read_parquet)
+        if options["columns"] is not None:
+            wanted = list(dict.fromkeys([*options["columns"], *notes.index]))
+            options = options | {"columns": wanted}
+        shards = read_files(reader, source.paths, options, context)
+        if condition is not None:
+            shards = shards.filter(condition)
+        shards = with_notes(shards, notes, numbered=condition is None)
+        return loaded(shards, options["num_partitions"]) if source.in_memory else shards

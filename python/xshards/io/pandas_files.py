@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import re
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -25,6 +27,7 @@ __all__ = ["Folders", "list_files", "named_by_folders", "read_whole"]
 Folders = dict[str, dict[str, Any]]
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
+_NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP)
 
 
 def read_whole(
@@ -120,12 +123,24 @@ def list_files(paths: Iterable[str]) -> list[str]:
         if "://" in local:
             found.extend(remote_files(path))
             continue
-        here = _files_below(Path(local)) if Path(local).is_dir() else _matches(local)
+        here = _local_files(local)
         if not here:
             msg = f"No such file or folder, or one without files: {path!r}"
             raise XShardsFileNotFoundError(msg)
         found.extend(here)
     return found
+
+
+def _local_files(path: str) -> list[str]:
+    """Give a file itself, the files below a folder, or those that match a pattern."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError as error:
+        if error.errno not in _NO_SUCH_FILE:
+            raise
+        found = glob.glob(path, recursive=True)  # noqa: PTH207 - absolute patterns
+        return sorted(file for file in found if not Path(file).is_dir())
+    return _files_below(Path(path)) if S_ISDIR(mode) else [path]
 
 
 def _files_below(folder: Path) -> list[str]:
@@ -136,10 +151,3 @@ def _files_below(folder: Path) -> list[str]:
         if (file.is_file() or (file.is_symlink() and not file.exists()))
         and not any(p.startswith((".", "_")) for p in file.relative_to(folder).parts)
     )
-
-
-def _matches(path: str) -> list[str]:
-    if Path(path).exists():
-        return [path]
-    found = glob.glob(path, recursive=True)  # noqa: PTH207 - an absolute pattern is fine
-    return sorted(file for file in found if not Path(file).is_dir())

@@ -48,11 +48,15 @@ class PandasNotes:
 
 
 def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
-    """Read what pandas noted in the first of some files."""
+    """Read what pandas noted in the first of some files.
+
+    The range that numbers rows holds for one whole local file only.
+    """
     if not paths:
         return PandasNotes()
     try:
-        with opened(list_files(paths[:1])[0]) as (source, _):
+        files = list_files(paths[:1])
+        with opened(files[0]) as (source, _):
             schema, first = _open(source, is_parquet=is_parquet)
             noted = (schema.metadata or {}).get(b"pandas")
             notes = PandasNotes() if noted is None else _parse(json.loads(noted))
@@ -66,7 +70,8 @@ def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
     marks = dict(notes.marks)
     for name, own in categories.items():
         marks[name] = {**marks.get(name, {}), **own}
-    return replace(notes, marks=marks)
+    is_whole = files == paths and "://" not in paths[0]
+    return replace(notes, marks=marks, rows=notes.rows if is_whole else None)
 
 
 def _open(
@@ -135,7 +140,7 @@ def _parse(content: dict[str, Any]) -> PandasNotes:
 def with_notes(shards: XShards, notes: PandasNotes, *, numbered: bool) -> XShards:
     """Give columns their dtypes, labels and levels of the index back.
 
-    `numbered` rows are those of one whole file, in order.
+    Rows that are not `numbered` are not all of those that were written.
     """
     schema = shards._full_schema()
     if any(name not in schema.names for name in notes.index):

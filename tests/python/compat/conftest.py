@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 import xshards.compat
-from xshards.compat.orca import orca_context
-from xshards.compat.orca import session
+from xshards.compat.orca import orca_context, session
 
 
 @pytest.fixture(autouse=True)

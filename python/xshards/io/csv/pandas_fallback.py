@@ -16,9 +16,9 @@ import numpy as np
 
 from xshards import _core
 from xshards._util.deferred import pd
-from xshards.errors import XShardsTypeError
 from xshards.io.csv.separators import is_separator
 from xshards.io.csv.times import are_times
+from xshards.io.pandas_fallback import check_keywords, for_pandas_only
 from xshards.io.pandas_files import Folders, read_whole
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ __all__ = [
     "check_options",
     "engine_compression",
     "engine_encoding",
-    "for_pandas_only",
     "pandas_options",
     "pandas_read_csv",
     "skipped_lines",
@@ -44,7 +43,6 @@ __all__ = [
 _NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize"}
 # These are ours, or are told by another option.
 _NOT_PASSED = {"delimiter", "squeeze"}
-_COMPRESSED_FOR_PANDAS = (".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # where pandas has others
 # Our names of encodings, by those of codecs.lookup.
 _ENCODINGS = {
@@ -62,13 +60,8 @@ _COMPRESSIONS = ("gzip", "bz2", "zstd", "xz")
 
 def check_options(options: dict[str, Any]) -> None:
     """Refuse what is no option of pandas.read_csv either, by name."""
-    if not options:
-        return
-    known = set(inspect.signature(pd.read_csv).parameters) - _NOT_TAKEN
-    for name in options:
-        if name not in known:
-            msg = f"read_csv() got an unexpected keyword argument {name!r}"
-            raise XShardsTypeError(msg)
+    if options:
+        check_keywords(pd.read_csv, options, refused=_NOT_TAKEN)
 
 
 def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
@@ -176,12 +169,6 @@ def _are_strings(value: Any) -> bool:
     if value is None or isinstance(value, str):
         return True
     return isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
-
-
-def for_pandas_only(paths: Iterable[str]) -> bool:
-    """Tell whether some files are compressed in a way that only pandas knows."""
-    endings = _COMPRESSED_FOR_PANDAS + (() if _core.can_read_xz() else (".xz",))
-    return any(path.partition("?")[0].endswith(endings) for path in paths)
 
 
 def engine_encoding(encoding: Any) -> str | None:

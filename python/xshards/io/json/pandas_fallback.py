@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from xshards._util.deferred import pd
-from xshards.errors import XShardsTypeError
+from xshards.io.pandas_fallback import check_keywords
 from xshards.io.pandas_files import Folders, read_whole
 
 if TYPE_CHECKING:
@@ -30,11 +29,7 @@ _OURS: dict[str, tuple[Any, ...]] = {
 
 def odd_json_options(options: dict[str, Any]) -> dict[str, Any]:
     """Give the options that only pandas follows; TypeError for those it has not."""
-    known = set(inspect.signature(pd.read_json).parameters) - _NOT_TAKEN
-    for name in options:
-        if name not in known:
-            msg = f"read_json() got an unexpected keyword argument {name!r}"
-            raise XShardsTypeError(msg)
+    check_keywords(pd.read_json, options, refused=_NOT_TAKEN)
     return {
         name: value
         for name, value in options.items()

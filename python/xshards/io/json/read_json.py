@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read JSON files: by the engine, or by pandas where an option asks for that."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from xshards import _core
+from xshards._util.arguments import as_count, as_rows
+from xshards.context import default_context
+from xshards.errors import XShardsValueError
+from xshards.interop.astype import with_missing
+from xshards.io.json.pandas_fallback import ORIENTS, odd_json_options, pandas_read_json
+from xshards.io.json.pandas_fallback import read_json as pandas_json
+from xshards.io.memory import from_pandas
+from xshards.io.pandas_fallback import for_pandas_only, read_by_pandas
+from xshards.io.paths import Paths, Scan, Source, loaded, open_source
+from xshards.io.requested_dtypes import by_name, engine_types, with_dtypes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from xshards.context import Context
+    from xshards.shards import XShards
+
+__all__ = ["read_json"]
+
+
+def read_json(
+    path: Paths | bytes | Any,
+    *,
+    orient: str | None = None,
+    lines: bool | None = None,
+    dtype: object = None,
+    on_bad_lines: Literal["error", "warn", "skip"] = "error",
+    nrows: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    num_partitions: int | None = None,
+    block_size: int = 0,
+    context: Context | None = None,
+    **more: Any,
+) -> XShards:
+    r"""Read JSON records in parallel: one object a line, or an array of objects.
+
+    Objects and arrays inside become struct and list columns. A column whose values no
+    one type holds (text and numbers, say) is kept as JSON and gives Python objects in
+    pandas. Types are those of ``pandas.read_json(dtype=False)``:
+    text stays text, also where it looks like a number or a date. They are guessed from
+    samples; where later records have other values or keys, all are looked at and read
+    again.
+
+    Parameters
+    ----------
+    path : path, list of paths, bytes, or file object
+        A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
+        objects are read at once.
+    orient : {"records", "split", "index", "columns", "values", "table"}, optional
+        What a file holds. All but records are read by pandas, a file at a time. By
+        default records; but one file that is a single object, whose values are all
+        objects or arrays, holds columns, as ``DataFrame.to_json()`` writes it. Of
+        folders, patterns and lists of paths, and of .jsonl and .ndjson, such an object
+        is a record.
+    lines : bool, optional
+        Whether records are lines (True) or an array (False); by default the start of
+        the files tells. With True, a single object is a record, too.
+    on_bad_lines : {"error", "warn", "skip"}
+        What to do with a line that is not a JSON object: fail, or leave it out, with a
+        warning (``pandas.errors.ParserWarning``) behind each run, or without. In an
+        array it is always an error.
+    dtype, nrows, storage_options, num_partitions, block_size, context
+        See `read_csv`; ``dtype=True`` lets pandas read the files and find types.
+    **more
+        Any other option of ``pandas.read_json``, which then reads the files, one a
+        partition; `explain` shows that as a call of ``pandas_read_json``. Files of
+        .zip and .tar are read by it, too.
+
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    TypeError
+        For an option that does not exist.
+    ValueError
+        If a text is not JSON; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "a.json")
+    ...     _ = path.write_text('{"a": 1}\n{"a": 2}\n')
+    ...     len(xs.read_json(path))
+    2
+    """
+    request = _Request(
+        orient=orient,
+        lines=lines,
+        dtype=dtype,
+        on_bad_lines=on_bad_lines,
+        nrows=as_rows("nrows", nrows),
+        odd=odd_json_options(more),
+    )
+    request.check()
+    count = as_count("num_partitions", num_partitions)
+    may_be_columns = request.guesses_orient and _is_one_document(path)
+    with open_source(path, storage_options) as source:
+        if source.is_decoded:
+            request.odd.pop("encoding", None)
+        asked = _pandas_options(request, source, context, may_be_columns=may_be_columns)
+        if asked is None:
+            options = request.engine_options(count, block_size)
+            scan = Scan(_core.read_json, source.paths, options, context)
+            shards = _plan_natively(scan, dtype)
+            return loaded(shards, count) if source.in_memory else shards
+        if not source.in_memory:
+            return read_by_pandas(
+                pandas_read_json,
+                source.paths,
+                asked,
+                request.nrows,
+                num_partitions,
+                context,
+            )
+        frame: Any = pandas_json(source.paths[0], **asked)
+        frame = frame if request.nrows is None else frame.head(request.nrows)
+        return from_pandas(frame, num_partitions, context=context)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of `read_json`, apart from where the data is and goes."""
+
+    orient: str | None
+    lines: bool | None
+    dtype: object
+    on_bad_lines: str
+    nrows: int | None
+    odd: dict[str, Any]  # options that only pandas follows
+
+    def check(self) -> None:
+        if self.orient not in (None, "records", *ORIENTS):
+            known = ", ".join(("records", *ORIENTS))
+            msg = f"orient must be one of {known}, got {self.orient!r}"
+            raise XShardsValueError(msg)
+        if self.on_bad_lines not in ("error", "warn", "skip"):
+            msg = (
+                "on_bad_lines must be 'error', 'warn' or 'skip', got "
+                f"{self.on_bad_lines!r}"
+            )
+            raise XShardsValueError(msg)
+        if self.orient in ORIENTS and (self.lines or self.on_bad_lines != "error"):
+            msg = f"only records can be lines, got orient={self.orient!r}"
+            raise XShardsValueError(msg)
+
+    @property
+    def guesses_orient(self) -> bool:
+        """Whether the content tells records from an object of columns."""
+        return (
+            self.orient is None and self.lines is None and self.on_bad_lines == "error"
+        )
+
+    @property
+    def needs_pandas(self) -> bool:
+        """Whether an option alone leaves the files to pandas."""
+        return self.orient in ORIENTS or bool(self.odd) or self.dtype is True
+
+    def engine_options(self, num_partitions: int, block_size: int) -> dict[str, Any]:
+        return {
+            "lines": self.lines,
+            "dtype": {},
+            "on_bad_lines": self.on_bad_lines,
+            "nrows": self.nrows,
+            "num_partitions": num_partitions,
+            "block_size": block_size,
+        }
+
+
+def _pandas_options(
+    request: _Request, source: Source, context: Context | None, *, may_be_columns: bool
+) -> dict[str, Any] | None:
+    """Give the options for pandas to read the files with, or None if the engine does.
+
+    An object of columns, as ``DataFrame.to_json()`` writes it, is pandas' too.
+    """
+    packed = for_pandas_only(source.paths)
+    columns = (
+        may_be_columns
+        and not packed
+        and _core.holds_json_columns(
+            (context or default_context())._core, source.paths[0]
+        )
+    )
+    if not (columns or packed or request.needs_pandas):
+        return None
+    if request.on_bad_lines != "error":
+        msg = (
+            f"pandas has no on_bad_lines={request.on_bad_lines!r} for JSON, but reads "
+            "it"
+        )
+        raise XShardsValueError(msg)
+    asked = {} if request.dtype is None else {"dtype": request.dtype}
+    # The engine accepts a byte order mark; with this encoding, pandas does too.
+    marked = {"encoding": "utf-8-sig"} if columns else {}
+    orient = "columns" if columns else request.orient
+    chosen = {"orient": orient, "lines": request.lines}
+    return marked | request.odd | asked | chosen | {"may_be_columns": may_be_columns}
+
+
+def _plan_natively(scan: Scan, dtype: object) -> XShards:
+    """Plan to read JSON records by the engine."""
+    types = by_name(
+        None if dtype is False else dtype, lambda: scan.shards()._full_schema().names
+    )
+    wanted = engine_types(types)
+    if wanted is None:
+        converted = {name: with_missing(one) for name, one in types.items()}
+        return scan.shards().astype(converted)
+    scan.options["dtype"] = {n: one.read for n, one in wanted.items() if one.read}
+    return with_dtypes(scan.shards(), wanted)
+
+
+def _is_one_document(path: object) -> bool:
+    """Tell whether JSON may be one object of columns, by where it comes from.
+
+    Of several files it is not asked, nor of those named as lines: there a file may well
+    have just one record in it.
+    """
+    if not isinstance(path, str | os.PathLike):
+        return isinstance(path, bytes) or hasattr(path, "read")
+    name = re.sub(r"\.(gz|bz2|xz|zst|lz4|zip|tar)$", "", os.fspath(path))
+    return not name.endswith((".jsonl", ".ndjson"))
