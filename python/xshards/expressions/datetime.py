@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from xshards.expressions import Expression
 
-__all__ = ["TimeMethods"]
+__all__ = ["DatetimeMethods"]
 
 _FREQUENCY = re.compile(r"([1-9][0-9]{0,5})?(D|h|min|s|ms|us|ns)")
 
@@ -31,16 +31,18 @@ class _Field:
     @overload
     def __get__(self, owner: None, kind: type | None = None) -> Self: ...
     @overload
-    def __get__(self, owner: TimeMethods, kind: type | None = None) -> Expression: ...
     def __get__(
-        self, owner: TimeMethods | None, kind: type | None = None
+        self, owner: DatetimeMethods, kind: type | None = None
+    ) -> Expression: ...
+    def __get__(
+        self, owner: DatetimeMethods | None, kind: type | None = None
     ) -> Self | Expression:
         if owner is None:
             return self
         return owner._of.call(self._function)
 
 
-class TimeMethods:
+class DatetimeMethods:
     """The parts of times and durations; reached as ``expression.dt``.
 
     Those of times are parts of local time.
@@ -206,7 +208,7 @@ class TimeMethods:
 class IsoCalendar:
     """Parts of dates by ISO 8601: weeks start on Monday, and belong to one year."""
 
-    def __init__(self, of: TimeMethods) -> None:
+    def __init__(self, of: DatetimeMethods) -> None:
         self._of = of
 
     @property

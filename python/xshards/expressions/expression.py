@@ -8,28 +8,32 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from xshards import _core
 from xshards._util.arguments import require
-from xshards._util.deferred import pd
 from xshards._util.public_names import name_methods
 from xshards.errors import (
-    XShardsNotImplementedError,
     XShardsTypeError,
     XShardsValueError,
 )
-from xshards.expressions.datetime import TimeMethods
-from xshards.expressions.string import TextMethods
+from xshards.expressions.constants import (
+    array_of,
+    as_arrow_type,
+    constant,
+    is_plain,
+    target_of,
+)
+from xshards.expressions.datetime import DatetimeMethods
+from xshards.expressions.string import StringMethods
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Expression", "TextMethods", "TimeMethods", "col", "constant", "lit"]
+__all__ = ["Expression", "col", "lit"]
 
 
 def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
@@ -136,7 +140,7 @@ class Expression:
         if isinstance(values, str):
             msg = f"isin takes a list of values, not the text {values!r}"
             raise XShardsTypeError(msg)
-        array = values if isinstance(values, pa.Array) else _array(list(values))
+        array = values if isinstance(values, pa.Array) else array_of(list(values))
         if pa.types.is_string(array.type):
             array = array.cast(pa.large_string())
         return Expression(self._core.is_in(array))
@@ -262,7 +266,7 @@ class Expression:
         >>> list(shards.with_column("a", xs.col("a").astype("int64")).to_pandas()["a"])
         [1, -1]
         """
-        arrow, name = _target_of(dtype)
+        arrow, name = target_of(dtype)
         # Arrow's integers, and those of pandas' own dtypes, may be missing.
         is_numpy = not isinstance(dtype, pa.DataType) and not name
         keeps_missing = not (is_numpy and pa.types.is_integer(arrow))
@@ -289,22 +293,22 @@ class Expression:
         return Expression(_core.Expression.call(function, wrapped))
 
     @property
-    def str(self) -> TextMethods:
+    def str(self) -> StringMethods:
         """String functions, as in pandas: ``xs.col("name").str.upper()``."""
-        return TextMethods(self)
+        return StringMethods(self)
 
     @property
-    def dt(self) -> TimeMethods:
+    def dt(self) -> DatetimeMethods:
         """The parts of times, as in pandas: ``xs.col("t").dt.year``."""
-        return TimeMethods(self)
+        return DatetimeMethods(self)
 
     def __repr__(self) -> builtins.str:
         return f"<Expression {self._core}>"
 
 
 name_methods(Expression, "Expression")
-name_methods(TextMethods, "Expression.str")
-name_methods(TimeMethods, "Expression.dt")
+name_methods(StringMethods, "Expression.str")
+name_methods(DatetimeMethods, "Expression.dt")
 
 
 def col(name: str) -> Expression:
@@ -333,93 +337,6 @@ def lit(value: object) -> Expression:
 def _wrap(value: object) -> _core.Expression:
     if isinstance(value, Expression):
         return value._core
-    if _is_plain(value):
+    if is_plain(value):
         return _core.Expression.lit(value)
     return _core.Expression.lit(constant(value))
-
-
-def constant(value: object) -> pa.Scalar:
-    """Give a constant as the engine has it; TypeError for what is none."""
-    if isinstance(value, pa.Scalar):
-        scalar = value
-    else:
-        try:
-            scalar = _scalar(value)
-        except (pa.ArrowException, TypeError) as error:
-            msg = f"{value!r} is no constant that a column can hold: {error}"
-            raise XShardsTypeError(msg) from None
-    if pa.types.is_string(scalar.type):
-        scalar = scalar.cast(pa.large_string())
-    return scalar
-
-
-def _is_plain(value: Any) -> TypeGuard[bool | float | str]:
-    """Tell whether the engine takes a value as it is, without pandas."""
-    kind = type(value)
-    if kind is int:
-        return bool(-(2**63) <= value < 2**63)
-    if kind is str:
-        return bool(value.isascii())  # others may have no form in UTF-8
-    return kind in (bool, float)
-
-
-def _array(values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except OverflowError:  # integers of both ends of the range
-        return pa.array(values, pa.decimal128(38, 0))
-
-
-def _scalar(value: Any) -> pa.Scalar:
-    if value is pd.NA or value is pd.NaT:
-        return pa.scalar(None)
-    if isinstance(value, pd.Timestamp):
-        zone = None if value.tz is None else str(value.tz)
-        moment = pa.scalar(value.to_datetime64())
-        return moment if zone is None else moment.cast(pa.timestamp(value.unit, zone))
-    if isinstance(value, pd.Timedelta):
-        return pa.scalar(value.to_timedelta64())
-    if isinstance(value, int) and not isinstance(value, bool):
-        if 2**63 <= value < 2**64:
-            return pa.scalar(value, pa.uint64())
-        if not -(2**63) <= value < 2**63:
-            return pa.scalar(float(value))  # beyond every column of integers
-    return pa.scalar(value)
-
-
-def _target_of(dtype: Any) -> tuple[pa.DataType, str]:
-    """Give the Arrow type that holds a dtype, and its name if Arrow's means another."""
-    if isinstance(dtype, pa.DataType):
-        return as_arrow_type(dtype), ""
-    try:
-        target = pd.api.types.pandas_dtype(dtype)
-    except TypeError as error:
-        msg = f"astype knows no dtype {dtype!r}"
-        raise XShardsTypeError(msg) from error
-    match target:
-        case pd.StringDtype():
-            return pa.large_string(), "" if target.na_value is np.nan else str(target)
-        case pd.DatetimeTZDtype():
-            return pa.timestamp(target.unit, str(target.tz)), ""
-        case pd.ArrowDtype():
-            return as_arrow_type(target.pyarrow_dtype), str(target)
-        case np.dtype() if target.kind in "biufmM":
-            return pa.from_numpy_dtype(target), ""
-    if hasattr(target, "numpy_dtype"):  # the nullable dtypes
-        return pa.from_numpy_dtype(target.numpy_dtype), str(target)
-    msg = f"astype cannot make {target}; use transform_shard for that"
-    raise XShardsNotImplementedError(msg)
-
-
-def as_arrow_type(dtype: object) -> pa.DataType:
-    """Understand a type given as Arrow's, numpy's or by name."""
-    if isinstance(dtype, pa.DataType):
-        found = dtype
-    elif dtype in ("str", "string", str):
-        return pa.large_string()
-    else:
-        try:
-            found = pa.from_numpy_dtype(dtype)
-        except (TypeError, pa.ArrowNotImplementedError):
-            found = pa.type_for_alias(str(dtype))
-    return pa.large_string() if pa.types.is_string(found) else found

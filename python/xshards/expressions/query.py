@@ -12,7 +12,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsKeyError, XShardsValueError
-from xshards.expressions import Expression, TextMethods, TimeMethods, col, lit
+from xshards.expressions import DatetimeMethods, Expression, StringMethods, col, lit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -223,7 +223,7 @@ class _Reader:
 
     def _owner(self, node: ast.expr) -> Any:
         owner = self.read(node)
-        if not isinstance(owner, (Expression, TextMethods, TimeMethods)):
+        if not isinstance(owner, (Expression, StringMethods, DatetimeMethods)):
             return self._refuse(ast.unparse(node))
         return owner
 

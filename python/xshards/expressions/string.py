@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from xshards.expressions import Expression
     from xshards.expressions.split_text import SplitText
 
-__all__ = ["TextMethods"]
+__all__ = ["StringMethods"]
 
 _NO_END = 2**63 - 1
 #: What has a meaning in regular expressions.
 _SPECIAL = frozenset(r"\^$.|?*+()[]{}")
 
 
-def _plain(function: str, doc: str) -> Callable[[TextMethods], Expression]:
+def _plain(function: str, doc: str) -> Callable[[StringMethods], Expression]:
     """Make the method of a function without arguments."""
 
-    def method(self: TextMethods) -> Expression:
+    def method(self: StringMethods) -> Expression:
         return self._of.call(function)
 
     method.__doc__ = doc
@@ -43,7 +43,7 @@ def _anchored(end: str, doc: str) -> Callable[..., Expression]:
     """Make the method that looks for a pattern at the start, up to an `end`."""
 
     def method(
-        self: TextMethods,
+        self: StringMethods,
         pattern: str,
         case: bool = True,  # noqa: FBT001 - as pandas
         flags: int = 0,
@@ -55,7 +55,7 @@ def _anchored(end: str, doc: str) -> Callable[..., Expression]:
     return method
 
 
-class TextMethods:
+class StringMethods:
     r"""String functions of an expression; reached as ``expression.str``.
 
     Regular expressions are RE2's: no looking ahead or back, and ``\w``, ``\d`` and

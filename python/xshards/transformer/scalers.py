@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of numbers scaled by what is learnt of their values in one pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from xshards._util.arguments import require
+from xshards._util.deferred import pd
+from xshards.errors import XShardsRuntimeError, XShardsTypeError, XShardsValueError
+from xshards.expressions import col
+from xshards.transformer.checks import as_columns, check_shards, learnt_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from xshards.shards import XShards
+
+__all__ = ["MinMaxScaler", "StandardScaler"]
+
+
+class _Scaler:
+    """What the scalers share: columns in, one column out, a line for each column."""
+
+    #: What is learnt of each column: the names of aggregates.
+    _AGGREGATES: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        inputCol: str | list[str] | None,
+        outputCol: str | None,
+    ) -> None:
+        self.statistics_: dict[str, dict[str, float]] | None = None
+        if inputCol is not None or outputCol is not None:
+            self.setInputOutputCol(inputCol, outputCol)
+
+    def setInputOutputCol(
+        self,
+        inputCol: str | list[str] | None,
+        outputCol: str | None,
+    ) -> None:
+        """Choose the columns to scale and the column to write."""
+        if inputCol is None or outputCol is None:
+            msg = "inputCol and outputCol go together"
+            raise XShardsValueError(msg)
+        require(outputCol, str, "outputCol must be a column's name")
+        self.inputCol, self.outputCol = inputCol, outputCol
+        self._columns = as_columns("inputCol", inputCol)
+
+    def fit(self, shards: XShards) -> Self:
+        """Learn what the columns' values are like; returns this scaler."""
+        self._check(shards)
+        wanted = {name: list(self._AGGREGATES) for name in self._columns}
+        row = shards.group_by([], wanted).to_pandas().iloc[0]
+        self.statistics_ = {
+            name: {f: _number(row[f"{f}({name})"]) for f in self._AGGREGATES}
+            for name in self._columns
+        }
+        return self
+
+    def transform(self, shards: XShards) -> XShards:
+        """Add the column of scaled values; a vector each, where there are several."""
+        self._check(shards)
+        learnt = learnt_by(self.statistics_, self)
+        missing = [name for name in self._columns if name not in learnt]
+        if missing:
+            msg = f"{type(self).__name__} has not learnt {missing}: fit it again"
+            raise XShardsRuntimeError(msg)
+        lines = [self._line(learnt[name]) for name in self._columns]
+        if isinstance(self.inputCol, str):
+            slope, offset = lines[0]
+            value = col(self.inputCol).cast("float64") * slope + offset
+            return shards.with_column(self.outputCol, value)
+        slopes, offsets = zip(*lines, strict=True)
+        return shards.transform_shard(
+            _scale_to_vectors, self._columns, self.outputCol, slopes, offsets
+        )
+
+    def fit_transform(self, shards: XShards) -> XShards:
+        """Learn what the columns' values are like and scale them."""
+        return self.fit(shards).transform(shards)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Give what it learnt: statistics by column."""
+        learnt = learnt_by(self.statistics_, self)
+        return {name: dict(found) for name, found in learnt.items()}
+
+    @classmethod
+    def from_dict(
+        cls, learnt: Mapping[str, Mapping[str, float]], **options: Any
+    ) -> Self:
+        """Make a scaler that has learnt this; options are those of the class."""
+        return cls(**options)._load(learnt)
+
+    def _line(self, found: Mapping[str, float]) -> tuple[float, float]:
+        """Give the slope and offset that scale a column of these statistics."""
+        raise NotImplementedError
+
+    def _load(self, learnt: Mapping[str, Mapping[str, float]]) -> Self:
+        for name, found in learnt.items():
+            if set(found) != set(self._AGGREGATES):
+                msg = (
+                    f"{type(self).__name__} learns {list(self._AGGREGATES)} of a "
+                    f"column, got {list(found)} for {name!r}"
+                )
+                raise XShardsValueError(msg)
+        self.statistics_ = {name: dict(found) for name, found in learnt.items()}
+        return self
+
+    def _check(self, shards: XShards) -> None:
+        if not hasattr(self, "_columns"):
+            msg = f"{type(self).__name__} needs columns: call setInputOutputCol first"
+            raise XShardsRuntimeError(msg)
+        check_shards(shards, self._columns)
+        schema = shards.schema
+        for name in self._columns:
+            kind = schema.field(name).type
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+                msg = f"{type(self).__name__} scales numbers; column {name!r} is {kind}"
+                raise XShardsTypeError(msg)
+
+
+class MinMaxScaler(_Scaler):
+    """Scale columns so that their values go from `min` to `max`.
+
+    A column whose values are all equal becomes the middle of the two. Missing values
+    stay missing.
+
+    Parameters
+    ----------
+    min, max : float
+        Where values go.
+    inputCol : str or list of str
+        The columns; with a list, the scaled values of a row are one vector.
+    outputCol : str
+        The column to write.
+
+    Examples
+    --------
+    >>> from xshards.transformer import MinMaxScaler
+    >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+    >>> scaler = MinMaxScaler(inputCol="a", outputCol="b")
+    >>> scaler.fit_transform(shards).to_pandas()["b"].tolist()
+    [0.0, 0.25, 1.0]
+    >>> scaler.to_dict()
+    {'a': {'min': 1.0, 'max': 5.0}}
+    """
+
+    _AGGREGATES = ("min", "max")
+
+    def __init__(
+        self,
+        min: float = 0.0,
+        max: float = 1.0,
+        inputCol: str | list[str] | None = None,
+        outputCol: str | None = None,
+    ) -> None:
+        if not min < max:
+            msg = f"min must be less than max, got {min} and {max}"
+            raise XShardsValueError(msg)
+        self.min, self.max = float(min), float(max)
+        super().__init__(inputCol, outputCol)
+
+    def _line(self, found: Mapping[str, float]) -> tuple[float, float]:
+        spread = found["max"] - found["min"]
+        if spread == 0:
+            return 0.0, (self.min + self.max) / 2
+        slope = (self.max - self.min) / spread
+        return slope, self.min - found["min"] * slope
+
+
+class StandardScaler(_Scaler):
+    """Scale columns to a standard deviation of 1 and, `withMean`, a mean of 0.
+
+    The deviation is that of a sample. A column whose values are all equal becomes 0
+    where it is scaled. Missing values stay missing.
+
+    Parameters
+    ----------
+    withMean : bool, default False
+        Whether to move the mean to 0.
+    withStd : bool, default True
+        Whether to scale the standard deviation to 1.
+    inputCol : str or list of str
+        The columns; with a list, the scaled values of a row are one vector.
+    outputCol : str
+        The column to write.
+
+    Examples
+    --------
+    >>> from xshards.transformer import StandardScaler
+    >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0]}))
+    >>> scaler = StandardScaler(withMean=True, inputCol="a", outputCol="b")
+    >>> scaler.fit_transform(shards).to_pandas()["b"].tolist()
+    [-1.0, 0.0, 1.0]
+    """
+
+    _AGGREGATES = ("mean", "std")
+
+    def __init__(
+        self,
+        withMean: bool = False,  # noqa: FBT001 - as scripts call it
+        withStd: bool = True,  # noqa: FBT001
+        inputCol: str | list[str] | None = None,
+        outputCol: str | None = None,
+    ) -> None:
+        self.withMean, self.withStd = withMean, withStd
+        super().__init__(inputCol, outputCol)
+
+    def _line(self, found: Mapping[str, float]) -> tuple[float, float]:
+        slope = 1.0
+        if self.withStd:
+            slope = 0.0 if found["std"] == 0 else 1 / found["std"]
+        return slope, -found["mean"] * slope if self.withMean else 0.0
+
+
+def _scale_to_vectors(
+    frame: pd.DataFrame,
+    columns: list[str],
+    output: str,
+    slopes: tuple[float, ...],
+    offsets: tuple[float, ...],
+) -> pd.DataFrame:
+    values = frame[columns].to_numpy(dtype=np.float64, na_value=np.nan)
+    frame[output] = list(values * np.array(slopes) + np.array(offsets))
+    return frame
+
+
+def _number(value: Any) -> float:
+    return float("nan") if pd.isna(value) else float(value)

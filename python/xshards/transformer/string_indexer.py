@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers in the place of values: the most frequent value is 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from xshards._util.arguments import require
+from xshards.errors import XShardsRuntimeError, XShardsValueError
+from xshards.expressions import Expression, col, lit
+from xshards.interop.labels import engine_names
+from xshards.transformer.checks import as_columns, check_shards, learnt_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from xshards.shards import XShards
+
+__all__ = ["StringIndex", "StringIndexer"]
+
+
+class StringIndex:
+    """The numbers that stand for the values of one column.
+
+    Parameters
+    ----------
+    mapping : dict
+        Numbers by value: 1, 2, 3 and so on.
+    col_name : str
+        The column.
+    """
+
+    def __init__(self, mapping: Mapping[Any, int], col_name: str) -> None:
+        require(col_name, str, "col_name must be a column's name")
+        numbers = sorted(mapping.values())
+        if numbers != list(range(1, len(numbers) + 1)):
+            msg = (
+                f"the {len(numbers)} values of {col_name!r} must have the numbers 1 to "
+                f"{len(numbers)}, each once, got {numbers[:10]}"
+            )
+            raise XShardsValueError(msg)
+        self.col_name = col_name
+        self._mapping = {value: int(number) for value, number in mapping.items()}
+
+    def to_dict(self) -> dict[Any, int]:
+        """Give the numbers by value."""
+        return dict(self._mapping)
+
+    @classmethod
+    def from_dict(cls, indices: Mapping[Any, int], col_name: str) -> Self:
+        """Make an index of numbers by value.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndex
+        >>> StringIndex.from_dict({"a": 1, "b": 2}, "city").to_dict()
+        {'a': 1, 'b': 2}
+        """
+        return cls(indices, col_name)
+
+    def broadcast(self) -> None:
+        """Do nothing: it travels with the plan. Here for old scripts."""
+
+    def __len__(self) -> int:
+        return len(self._mapping)
+
+    def __repr__(self) -> str:
+        return f"StringIndex({self.col_name!r}, {len(self)} values)"
+
+    def _encode(self, column: pa.DataType) -> Expression:
+        """Give the number of the column's value; 0 for a value it does not have."""
+        if not self._mapping:
+            return lit(pa.scalar(0, pa.int64()))
+        ordered = sorted(self._mapping, key=lambda value: self._mapping[value])
+        place = Expression(col(self.col_name)._core.index_in(_typed(ordered, column)))
+        number = place.cast(pa.int64()) + 1
+        return number.call("coalesce", pa.scalar(0, pa.int64()))
+
+
+class StringIndexer:
+    """Put numbers in the place of values: 1 for the most frequent, 2 for the next.
+
+    Values of equal frequency are numbered in their order. Missing values, and values
+    that were not there when it learnt, get 0.
+
+    Parameters
+    ----------
+    inputCol : str or list of str
+        The columns, which are replaced by their numbers.
+
+    Examples
+    --------
+    >>> from xshards.transformer import StringIndexer
+    >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome", None]}))
+    >>> indexer = StringIndexer("city")
+    >>> indexer.fit_transform(shards).to_pandas()["city"].tolist()
+    [2, 1, 1, 0]
+    >>> indexer.to_dict()
+    {'city': {'Rome': 1, 'Oslo': 2}}
+    """
+
+    def __init__(self, inputCol: str | list[str]) -> None:
+        self.setInputCol(inputCol)
+        self.indices_: dict[str, StringIndex] | None = None
+
+    def setInputCol(self, inputCol: str | list[str]) -> None:
+        """Choose the columns."""
+        self.inputCol = inputCol
+        self._columns = as_columns("inputCol", inputCol)
+
+    def fit(self, shards: XShards) -> Self:
+        """Learn the values of the columns; returns this indexer."""
+        check_shards(shards, self._columns)
+        self.indices_ = {name: _index_of(shards, name) for name in self._columns}
+        return self
+
+    def transform(self, shards: XShards) -> XShards:
+        """Replace the columns by the numbers of their values."""
+        check_shards(shards, self._columns)
+        learnt = learnt_by(self.indices_, self)
+        schema = shards.schema
+        result = shards
+        for name in self._columns:
+            if name not in learnt:
+                msg = f"this StringIndexer has not learnt column {name!r}: fit it again"
+                raise XShardsRuntimeError(msg)
+            result = result.with_column(
+                name, learnt[name]._encode(schema.field(name).type)
+            )
+        return result
+
+    def fit_transform(self, shards: XShards) -> XShards:
+        """Learn the values of the columns and replace them by their numbers."""
+        return self.fit(shards).transform(shards)
+
+    def to_dict(self) -> dict[str, dict[Any, int]]:
+        """Give what it learnt: numbers by value, by column."""
+        learnt = learnt_by(self.indices_, self)
+        return {name: index.to_dict() for name, index in learnt.items()}
+
+    @classmethod
+    def from_dict(cls, learnt: Mapping[str, Mapping[Any, int]]) -> Self:
+        """Make an indexer that has learnt this."""
+        made = cls(list(learnt))
+        made.indices_ = {
+            name: StringIndex.from_dict(indices, name)
+            for name, indices in learnt.items()
+        }
+        return made
+
+
+def _index_of(shards: XShards, name: str) -> StringIndex:
+    (count,) = engine_names([name, "count"])[-1:]
+    counts = shards._grouped([name], [("count", None, count)]).to_pandas()
+    counts = counts.dropna(subset=[name])
+    ordered = counts.sort_values([count, name], ascending=[False, True])
+    values = ordered[name].tolist()
+    return StringIndex({value: i for i, value in enumerate(values, 1)}, name)
+
+
+def _typed(values: list[Any], column: pa.DataType) -> pa.Array:
+    """Give values the type of the column they are looked for in, if they fit it."""
+    if pa.types.is_dictionary(column):
+        column = column.value_type
+    try:
+        return pa.array(values, type=column)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        array = pa.array(values)
+        text = pa.types.is_string(array.type)
+        return array.cast(pa.large_string()) if text else array
