@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check who includes whom: python -> learn -> ops -> xshards, and io -> xshards.
 
-Inside a layer, FOLDER_ORDER says which folder may include which.
+Inside a layer, FOLDER_ORDER says which folder may include which; inside python/xshards,
+PYTHON_ORDER says which package may import which.
 
 Prints one line per violation, as path:line: what is wrong, and exits with 1 if any.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CPP_FOLDERS = ("xshards", "io", "ops", "learn")
 FOLDERS = (*CPP_FOLDERS, "python")
@@ -72,6 +78,29 @@ DOORS = (
 # These are written as a user of the installed package would.
 USER_CODE = r"tests/(consumer/|readme_test\.cc$)"
 
+# Packages of python/xshards: a package may import those of its row and of rows before
+# it. Imports inside functions and under TYPE_CHECKING are exempt.
+PYTHON_ORDER = (
+    ("_core", "_pandas_errors", "_util", "errors"),
+    ("interop",),
+    ("profile", "runtime"),
+    ("context",),
+    ("compute", "expressions"),
+    ("io", "shards", "shared_value"),
+    ("transformer", "xshards"),
+    (
+        *("learn", "learn.callbacks", "learn.feeder", "learn.metrics"),
+        *("learn.optimizers", "learn.training", "learn.trigger"),
+    ),
+    ("learn.bigdl", "learn.mxnet", "learn.openvino", "learn.pytorch", "learn.tf"),
+    ("compat",),
+    ("demo",),
+)
+# Frameworks are optional: none may need another, though they share a row.
+PYTHON_APART = PYTHON_ORDER[-3]
+# The training core calls torch directly until all of it goes through an adapter.
+PYTHON_EXCEPTIONS = {("learn.training", "learn.pytorch")}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -132,6 +161,62 @@ def check_include(path: str, bracket: str, target: str, root: Path) -> str | Non
     return None
 
 
+def python_package(module: str) -> str:
+    """Return the name of a module's package in PYTHON_ORDER."""
+    parts = module.split(".")[1:]
+    if parts[:1] == ["learn"]:
+        return ".".join(parts[:2])
+    return parts[0] if parts else "xshards"
+
+
+def python_imports(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of modules of xshards that a module imports on top."""
+    for node in body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from python_imports(node.orelse)
+        elif isinstance(node, ast.If | ast.Try):
+            handlers = [s for h in getattr(node, "handlers", []) for s in h.body]
+            yield from python_imports([*node.body, *node.orelse, *handlers])
+        elif isinstance(node, ast.ImportFrom) and node.module == "xshards":
+            yield from ((node.lineno, f"xshards.{name.name}") for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+
+
+def check_import(source: str, wanted: str) -> str | None:
+    """Return what is wrong with one package importing another, None if nothing is."""
+    row = {name: n for n, names in enumerate(PYTHON_ORDER) for name in names}
+    for name in (source, wanted):
+        if name not in row:
+            return f"{name} has no row in PYTHON_ORDER of tests/check_layers.py"
+    if source == wanted or (source, wanted) in PYTHON_EXCEPTIONS:
+        return None
+    if row[wanted] > row[source]:
+        return f"{source} may not import {wanted}, which comes after it"
+    if source in PYTHON_APART and wanted in PYTHON_APART:
+        return f"{source} may not import {wanted}: frameworks stay apart"
+    return None
+
+
+def check_python(root: Path) -> list[str]:
+    """Return the imports of python/xshards that go against the order of packages."""
+    problems = []
+    package = root / "python" / "xshards"
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(root).as_posix()
+        parts = file.relative_to(root / "python").with_suffix("").parts
+        module = ".".join(part for part in parts if part != "__init__")
+        for line, wanted in python_imports(ast.parse(file.read_text()).body):
+            if wanted.split(".")[0] != "xshards":
+                continue
+            problem = check_import(python_package(module), python_package(wanted))
+            if problem:
+                problems.append(f"{path}:{line}: {problem}: {wanted}")
+    return problems
+
+
 def check_tree(root: Path) -> list[str]:
     """Return the violations in a source tree."""
     problems = []
@@ -153,7 +238,8 @@ def check_tree(root: Path) -> list[str]:
 def main() -> int:
     """Check the tree this file belongs to, or the one named on the command line."""
     here = Path(__file__).resolve().parent.parent
-    problems = check_tree(Path(sys.argv[1]) if len(sys.argv) > 1 else here)
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else here
+    problems = [*check_tree(root), *check_python(root)]
     print("\n".join(problems) if problems else "layers: ok")
     return int(bool(problems))
 

@@ -105,3 +105,67 @@ def test_init_file_in_a_cpp_folder_is_refused(tree):
     assert tree("io/__init__.py", "") == [
         "io/__init__.py:1: would shadow the Python package"
     ]
+
+
+def python_problems(root, name, text):
+    file = root / "python" / "xshards" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return check_layers.check_python(root)
+
+
+def test_this_repository_keeps_the_order_of_python_packages():
+    assert check_layers.check_python(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("shards/base.py", "from xshards.interop.labels import label_of"),
+        ("shards/base.py", "from xshards import _core, profile"),
+        ("io/paths.py", "from xshards.shards import XShards"),
+        ("compute/reduce.py", "import os\nimport xshards.expressions"),
+        ("learn/pytorch/job.py", "from xshards.learn.training.job import Job"),
+        ("interop/frames.py", "def f():\n    from xshards.shards import XShards"),
+        (
+            "interop/frames.py",
+            "if TYPE_CHECKING:\n    from xshards.shards import XShards",
+        ),
+        ("interop/frames.py", "from pandas import DataFrame"),
+    ],
+)
+def test_allowed_import(tmp_path, name, text):
+    assert python_problems(tmp_path, name, text) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "compute/reduce.py",
+            "from xshards.shards.exchange_ops import engine_name",
+            "compute may not import shards",
+        ),
+        (
+            "interop/frames.py",
+            "try:\n    from xshards import shards\nexcept ImportError:\n    pass",
+            "interop may not import shards",
+        ),
+        ("shards/base.py", "import xshards", "shards may not import xshards"),
+        (
+            "learn/training/job.py",
+            "from xshards.learn.tf import Estimator",
+            "learn.training may not import learn.tf",
+        ),
+        (
+            "learn/tf/job.py",
+            "from xshards.learn.pytorch import Estimator",
+            "frameworks stay apart",
+        ),
+        ("new/thing.py", "from xshards import errors", "new has no row"),
+    ],
+)
+def test_forbidden_import_is_named(tmp_path, name, text, expected):
+    (problem,) = python_problems(tmp_path, name, text)
+    assert problem.startswith(f"python/xshards/{name}:")
+    assert expected in problem
