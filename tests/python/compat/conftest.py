@@ -9,6 +9,7 @@ import pytest
 
 import xshards.compat
 from xshards.compat.orca import orca_context, session
+from xshards.compat.orca.readers import read_csv
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +61,9 @@ def run_script(tmp_path):
         return done
 
     return run
+
+
+@pytest.fixture
+def frames(sc, csv_folder):
+    """Orca's shards of the two files."""
+    return read_csv(str(csv_folder))
