@@ -44,6 +44,18 @@ class Context:
     """The cores, memory and spill directory that shards use.
 
     Most sessions need none: a default one is made on first use. See `init`.
+
+    Parameters
+    ----------
+    cores, memory, spill_dir, progress
+        See `init`.
+
+    Examples
+    --------
+    >>> context = xs.Context(cores=1, memory="256MB")
+    >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 2]}), context=context))
+    2
+    >>> context.close()
     """
 
     def __init__(
@@ -77,31 +89,69 @@ class Context:
 
     @property
     def cores(self) -> int:
-        """How many threads, or worker processes, work at once."""
+        """How many threads, or worker processes, work at once.
+
+        Examples
+        --------
+        >>> xs.Context(cores=2).cores
+        2
+        """
         return self._core.cores
 
     @property
     def memory(self) -> int:
-        """The memory budget in bytes; data beyond it goes to the spill directory."""
+        """The memory budget in bytes; data beyond it goes to the spill directory.
+
+        Examples
+        --------
+        >>> xs.Context(memory="512MB").memory
+        512000000
+        """
         return self._core.memory_bytes
 
     @property
     def spill_dir(self) -> str:
-        """Where data beyond the budget goes."""
+        """Where data beyond the budget goes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     xs.Context(spill_dir=directory).spill_dir == directory
+        True
+        """
         return self._core.spill_directory
 
     @property
     def used_memory(self) -> int:
-        """The bytes in use now."""
+        """The bytes in use now.
+
+        Examples
+        --------
+        >>> xs.Context().used_memory
+        0
+        """
         return self._core.used_bytes
 
     @property
     def peak_memory(self) -> int:
-        """The most bytes that were in use."""
+        """The most bytes that were in use.
+
+        Examples
+        --------
+        >>> xs.Context().peak_memory
+        0
+        """
         return self._core.peak_bytes
 
     def close(self) -> None:
-        """End the worker processes. Shards of this context stay usable."""
+        """End the worker processes. Shards of this context stay usable.
+
+        Examples
+        --------
+        >>> context = xs.Context(cores=1)
+        >>> context.close()
+        """
         self._dispatcher.close()
         self._close_pools()
 
@@ -180,7 +230,12 @@ def init(
 
 
 def stop() -> None:
-    """End the session's worker processes and forget its context. Safe to call twice."""
+    """End the session's worker processes and forget its context. Safe to call twice.
+
+    Examples
+    --------
+    >>> xs.stop()
+    """
     global _default
     with _lock:
         previous, _default = _default, None

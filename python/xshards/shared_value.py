@@ -51,6 +51,11 @@ class SharedValue:
         ------
         ValueError
             After `unpersist`.
+
+        Examples
+        --------
+        >>> xs.SharedValue([1, 2]).value
+        [1, 2]
         """
         if self._value is _UNSET:
             self._check()
@@ -58,9 +63,16 @@ class SharedValue:
         return self._value
 
     def unpersist(self) -> None:
-        """Give the memory back. Workers let go of it with the next function they get.
+        """Free the memory. Workers drop it with the next function they get.
 
         Safe to call twice.
+
+        Examples
+        --------
+        >>> shared = xs.SharedValue([1, 2])
+        >>> shared.unpersist()
+        >>> shared
+        SharedValue(unpersisted)
         """
         self._segment.close()
         self._value = _UNSET

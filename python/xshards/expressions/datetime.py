@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, overload
 import pyarrow as pa
 
 from xshards.errors import XShardsNotImplementedError, XShardsValueError
+from xshards.expressions.accessor import Accessor
+from xshards.expressions.iso_calendar import IsoCalendar
 from xshards.interop.field_metadata import DTYPE, MISSING
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class _Field:
         return owner._of.call(self._function)
 
 
-class DatetimeMethods:
+class DatetimeMethods(Accessor):
     """The parts of times and durations; reached as ``expression.dt``.
 
     Those of times are parts of local time.
@@ -58,10 +60,7 @@ class DatetimeMethods:
     ['12:00', '00:00']
     """
 
-    __slots__ = ("_of",)
-
-    def __init__(self, of: Expression) -> None:
-        self._of = of
+    __slots__ = ()
 
     year = _Field("year", "The year.")
     quarter = _Field("quarter", "The quarter of the year, from 1.")
@@ -86,48 +85,117 @@ class DatetimeMethods:
 
     @property
     def date(self) -> Expression:
-        """The date, without a time."""
+        """The date, without a time.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.date).to_pandas()["t"].tolist()
+        [datetime.date(2024, 2, 29)]
+        """
         day = self._of.call("date")
         return day._noted(pa.date32(), {DTYPE: "object", MISSING: "NaT"})
 
     @property
     def time(self) -> Expression:
-        """The time of day, without a date or zone."""
+        """The time of day, without a date or zone.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.time).to_pandas()["t"].tolist()
+        [datetime.time(12, 34, 56)]
+        """
         local = self.tz_localize(None).cast(pa.time64("us"))
         return local._noted(pa.time64("us"), {DTYPE: "object", MISSING: "NaT"})
 
     @property
     def is_month_start(self) -> Expression:
-        """Whether it is the first day of the month."""
+        """Whether it is the first day of the month.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-01", "2024-02-29"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_month_start).to_pandas()["t"].tolist()
+        [True, False]
+        """
         return self.day == 1
 
     @property
     def is_month_end(self) -> Expression:
-        """Whether it is the last day of the month."""
+        """Whether it is the last day of the month.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-01", "2024-02-29"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_month_end).to_pandas()["t"].tolist()
+        [False, True]
+        """
         return self.day == self.days_in_month
 
     @property
     def is_quarter_start(self) -> Expression:
-        """Whether it is the first day of the quarter."""
+        """Whether it is the first day of the quarter.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-04-01", "2024-05-01"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_quarter_start).to_pandas()["t"].tolist()
+        [True, False]
+        """
         return (self.day == 1) & (self.month % 3 == 1)
 
     @property
     def is_quarter_end(self) -> Expression:
-        """Whether it is the last day of the quarter."""
+        """Whether it is the last day of the quarter.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-06-30", "2024-05-31"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_quarter_end).to_pandas()["t"].tolist()
+        [True, False]
+        """
         return (self.day == self.days_in_month) & (self.month % 3 == 0)
 
     @property
     def is_year_start(self) -> Expression:
-        """Whether it is the first day of the year."""
+        """Whether it is the first day of the year.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-01-01", "2024-05-01"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_year_start).to_pandas()["t"].tolist()
+        [True, False]
+        """
         return self.day_of_year == 1
 
     @property
     def is_year_end(self) -> Expression:
-        """Whether it is the last day of the year."""
+        """Whether it is the last day of the year.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-12-31", "2024-05-31"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.is_year_end).to_pandas()["t"].tolist()
+        [True, False]
+        """
         return (self.month == 12) & (self.day == 31)
 
     def isocalendar(self) -> IsoCalendar:
         """Give year, week and day by ISO 8601: ``xs.col("t").dt.isocalendar().week``.
+
+        Returns
+        -------
+        IsoCalendar
+            With ``year``, ``week`` and ``day``, each an expression.
 
         Examples
         --------
@@ -136,31 +204,106 @@ class DatetimeMethods:
         >>> shards.with_column("t", week).to_pandas()["t"].tolist()
         [1]
         """
-        return IsoCalendar(self)
+        return IsoCalendar(self._of)
 
     def normalize(self) -> Expression:
-        """Go back to midnight; the time zone is kept."""
+        """Round down to midnight; the time zone is kept.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> found = xs.col("t").dt.normalize().dt.hour
+        >>> shards.assign(t=found).to_pandas()["t"].tolist()
+        [0]
+        """
         return self._of.call("normalize")
 
     def floor(self, freq: str) -> Expression:
-        """Go back to a multiple of a unit of time.
+        """Round down to a multiple of a unit of time.
 
         Parameters
         ----------
         freq : str
             A unit (``D``, ``h``, ``min``, ``s``, ``ms``, ``us``, ``ns``), or a number
             of them: ``"15min"``.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        ValueError
+            If the unit is unknown.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> found = xs.col("t").dt.floor("15min").dt.strftime("%H:%M")
+        >>> shards.assign(t=found).to_pandas()["t"].tolist()
+        ['12:30']
         """
         return self._round("floor_temporal", freq)
 
     def ceil(self, freq: str) -> Expression:
-        """Go on to a multiple of a unit of time; see `floor`."""
+        """Round up to a multiple of a unit of time; see `floor`.
+
+        Parameters
+        ----------
+        freq : str
+            See `floor`.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        ValueError
+            If the unit is unknown.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> found = xs.col("t").dt.ceil("15min").dt.strftime("%H:%M")
+        >>> shards.assign(t=found).to_pandas()["t"].tolist()
+        ['12:45']
+        """
         return self._round("ceil_temporal", freq)
 
     def round(self, freq: str) -> Expression:
-        """Go to the nearest multiple of a unit of time; see `floor`.
+        """Round to the nearest multiple of a unit of time; see `floor`.
 
-        Of two that are as near, it is the even one.
+        Of two that are equally near, it is the even one.
+
+        Parameters
+        ----------
+        freq : str
+            See `floor`.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        ValueError
+            If the unit is unknown.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> found = xs.col("t").dt.round("h").dt.strftime("%H:%M")
+        >>> shards.assign(t=found).to_pandas()["t"].tolist()
+        ['13:00']
         """
         below, above = self.floor(freq), self.ceil(freq)
         down, up = self._of - below, above - self._of
@@ -169,30 +312,125 @@ class DatetimeMethods:
         return below.where((down < up) | ((down == up) & even), above)
 
     def strftime(self, date_format: str) -> Expression:
-        """Write as text, as in ``"%Y-%m-%d"``; ``%f`` is not known."""
+        """Format as text.
+
+        Parameters
+        ----------
+        date_format : str
+            As in ``"%Y-%m-%d"``; ``%f`` is not supported.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        NotImplementedError
+            If the format has ``%f``.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> found = xs.col("t").dt.strftime("%d.%m.%Y")
+        >>> shards.assign(t=found).to_pandas()["t"].tolist()
+        ['29.02.2024']
+        """
         if "%f" in date_format:
             msg = f"strftime knows no %f, got {date_format!r}"
             raise XShardsNotImplementedError(msg)
         return self._of.call("strftime", date_format)
 
     def day_name(self) -> Expression:
-        """Give the English name of the day of the week."""
+        """Give the English name of the day of the week.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.day_name()).to_pandas()["t"].tolist()
+        ['Thursday']
+        """
         return self.strftime("%A")
 
     def month_name(self) -> Expression:
-        """Give the English name of the month."""
+        """Give the English name of the month.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.month_name()).to_pandas()["t"].tolist()
+        ['February']
+        """
         return self.strftime("%B")
 
     def tz_convert(self, tz: str | None) -> Expression:
-        """Show the same moments in another time zone; None gives UTC without zone."""
+        """Convert to another time zone; the moments stay the same.
+
+        Parameters
+        ----------
+        tz : str or None
+            The time zone; None gives UTC, without a zone.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> utc = xs.col("t").dt.tz_localize("UTC")
+        >>> hours = shards.assign(t=utc.dt.tz_convert("Asia/Tokyo").dt.hour)
+        >>> hours.to_pandas()["t"].tolist()
+        [21]
+        """
         return self._of.call("convert_zone", tz or "")
 
     def tz_localize(self, tz: str | None) -> Expression:
-        """Say which time zone times without one are of; None drops the zone."""
+        """Attach a time zone to times that have none.
+
+        Parameters
+        ----------
+        tz : str or None
+            The time zone; None drops the zone that there is.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": pd.to_datetime(["2024-02-29"])}))
+        >>> zoned = shards.with_column("t", xs.col("t").dt.tz_localize("Europe/Oslo"))
+        >>> zoned.to_pandas()["t"].dt.tz
+        zoneinfo.ZoneInfo(key='Europe/Oslo')
+        """
         return self._of.call("assume_zone", tz or "")
 
     def total_seconds(self) -> Expression:
-        """Give a duration in seconds."""
+        """Give a duration in seconds.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> spans = pd.to_timedelta(["1min", "2s"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": spans}))
+        >>> shards.assign(t=xs.col("t").dt.total_seconds()).to_pandas()["t"].tolist()
+        [60.0, 2.0]
+        """
         return self._of.call("total_seconds")
 
     def _round(self, function: str, freq: str) -> Expression:
@@ -203,25 +441,3 @@ class DatetimeMethods:
             )
             raise XShardsValueError(msg)
         return self._of.call(function, freq)
-
-
-class IsoCalendar:
-    """Parts of dates by ISO 8601: weeks start on Monday, and belong to one year."""
-
-    def __init__(self, of: DatetimeMethods) -> None:
-        self._of = of
-
-    @property
-    def year(self) -> Expression:
-        """The year that the week belongs to."""
-        return self._of._of.call("iso_year").astype("Int32")
-
-    @property
-    def week(self) -> Expression:
-        """The week of the year, from 1."""
-        return self._of._of.call("iso_week").astype("UInt32")
-
-    @property
-    def day(self) -> Expression:
-        """The day of the week; Monday is 1."""
-        return (self._of.day_of_week + 1).astype("UInt32")

@@ -27,38 +27,17 @@ from xshards.expressions.constants import (
     target_of,
 )
 from xshards.expressions.datetime import DatetimeMethods
+from xshards.expressions.operators import Operators
 from xshards.expressions.string import StringMethods
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Expression", "col", "lit"]
 
 
-def _binary(function: str, *, swapped: bool = False) -> Callable[..., Expression]:
-    """Make the method of an operator of two operands."""
-
-    def method(self: Expression, other: object) -> Expression:
-        operands = [self._core, _wrap(other)]
-        if swapped:
-            operands.reverse()
-        return Expression(_core.Expression.call(function, operands))
-
-    return method
-
-
-def _unary(function: str, doc: str | None = None) -> Callable[..., Expression]:
-    """Make the method of a function without arguments."""
-
-    def method(self: Any) -> Expression:
-        return Expression(_core.Expression.call(function, [self._core]))
-
-    method.__doc__ = doc
-    return method
-
-
-class Expression:
+class Expression(Operators):
     """A value computed from the columns of a row; made by `col` and `lit`.
 
     Operators give new expressions, with pandas' results and dtypes: a comparison with a
@@ -75,40 +54,13 @@ class Expression:
     """
 
     __slots__ = ("_core",)
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, core: _core.Expression) -> None:
         self._core = core
 
-    __add__ = _binary("add")
-    __radd__ = _binary("add", swapped=True)
-    __sub__ = _binary("subtract")
-    __rsub__ = _binary("subtract", swapped=True)
-    __mul__ = _binary("multiply")
-    __rmul__ = _binary("multiply", swapped=True)
-    __truediv__ = _binary("divide")
-    __rtruediv__ = _binary("divide", swapped=True)
-    __floordiv__ = _binary("floor_divide")
-    __rfloordiv__ = _binary("floor_divide", swapped=True)
-    __mod__ = _binary("modulo")
-    __rmod__ = _binary("modulo", swapped=True)
-    __pow__ = _binary("power")
-    __rpow__ = _binary("power", swapped=True)
-    __eq__ = _binary("equal")  # type: ignore[assignment]
-    __ne__ = _binary("not_equal")  # type: ignore[assignment]
-    __lt__ = _binary("less")
-    __le__ = _binary("less_equal")
-    __gt__ = _binary("greater")
-    __ge__ = _binary("greater_equal")
-    __and__ = _binary("and_kleene")
-    __rand__ = _binary("and_kleene", swapped=True)
-    __or__ = _binary("or_kleene")
-    __ror__ = _binary("or_kleene", swapped=True)
-    __neg__ = _unary("negate")
-    __invert__ = _unary("invert")
-    __abs__ = _unary("abs")
-    abs = _unary("abs", "Give the absolute value.")
-    isna = _unary("is_null", "Tell whether the value is missing (null or NaN).")
+    def _combine(self, function: builtins.str, operands: list[object]) -> Expression:
+        wrapped = [_wrap(operand) for operand in operands]
+        return Expression(_core.Expression.call(function, wrapped))
 
     def __bool__(self) -> bool:
         msg = (
@@ -117,8 +69,49 @@ class Expression:
         )
         raise TypeError(msg)
 
+    def abs(self) -> Expression:
+        """Compute the absolute value.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [-2, 3]}))
+        >>> shards.assign(a=xs.col("a").abs()).to_pandas()["a"].tolist()
+        [2, 3]
+        """
+        return self.call("abs")
+
+    def isna(self) -> Expression:
+        """Tell whether the value is missing (null or NaN).
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.5, None]}))
+        >>> shards.assign(a=xs.col("a").isna()).to_pandas()["a"].tolist()
+        [False, True]
+        """
+        return self.call("is_null")
+
     def notna(self) -> Expression:
-        """Tell whether the value is there."""
+        """Tell whether the value is not missing.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.5, None]}))
+        >>> shards.assign(a=xs.col("a").notna()).to_pandas()["a"].tolist()
+        [True, False]
+        """
         return ~self.isna()
 
     isnull = isna
@@ -131,6 +124,15 @@ class Expression:
         ----------
         values : iterable
             The values to look for; a missing one matches missing values, as in pandas.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        TypeError
+            If `values` is a text.
 
         Examples
         --------
@@ -160,6 +162,15 @@ class Expression:
         inclusive : {"both", "neither", "left", "right"}
             Which limits belong to the range.
 
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        ValueError
+            If `inclusive` is unknown.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
@@ -181,6 +192,10 @@ class Expression:
         value : Expression or constant
             What to put there.
 
+        Returns
+        -------
+        Expression
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.5, None]}))
@@ -199,6 +214,15 @@ class Expression:
         other : Expression or constant, optional
             What to put elsewhere; a missing value by default.
 
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        TypeError
+            If the condition is not an expression.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
@@ -207,11 +231,27 @@ class Expression:
         [0, 2, 3]
         """
         require(condition, Expression, "where takes a condition as xs.col('a') > 3")
-        operands = [condition._core, self._core, _wrap(other)]
-        return Expression(_core.Expression.call("choose", operands))
+        return self._combine("choose", [condition, self, other])
 
     def mask(self, condition: Expression, other: object = None) -> Expression:
-        """Replace the value where a condition holds: the opposite of `where`."""
+        """Replace the value where a condition holds: the opposite of `where`.
+
+        Parameters
+        ----------
+        condition, other
+            See `where`.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))
+        >>> masked = xs.col("a").mask(xs.col("a") > 1, 0)
+        >>> shards.assign(a=masked).to_pandas()["a"].tolist()
+        [1, 0, 0]
+        """
         require(condition, Expression, "mask takes a condition as xs.col('a') > 3")
         return self.where(~condition, other)
 
@@ -223,6 +263,10 @@ class Expression:
         lower, upper : Expression or constant, optional
             The limits; None for no limit.
 
+        Returns
+        -------
+        Expression
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 5, 9]}))
@@ -233,17 +277,48 @@ class Expression:
         return clipped if upper is None else clipped.call("clip_upper", upper)
 
     def round(self, decimals: int = 0) -> Expression:
-        """Round to a number of decimals; halves go to the even neighbour."""
+        """Round to a number of decimals; halves round to even.
+
+        Parameters
+        ----------
+        decimals : int, default 0
+            The number of decimals.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.25, 1.35]}))
+        >>> shards.assign(a=xs.col("a").round(1)).to_pandas()["a"].tolist()
+        [1.2, 1.4]
+        """
         require(decimals, int, "decimals is a number of digits")
         return self.call("round", decimals)
 
     def cast(self, dtype: object) -> Expression:
-        """Convert to another type, as an error where a value does not fit.
+        """Convert to another type; a value that does not fit is an error.
 
         Parameters
         ----------
         dtype : pyarrow.DataType, numpy dtype or str
             For instance ``"float64"``, ``"string"`` or ``pa.timestamp("ms")``.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        ValueError
+            When it runs: if a value does not fit the type.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}))
+        >>> shards.assign(a=xs.col("a").cast("float64")).to_pandas()["a"].tolist()
+        [1.0, 2.0]
         """
         return Expression(self._core.cast(as_arrow_type(dtype)))
 
@@ -259,6 +334,15 @@ class Expression:
         ----------
         dtype : dtype or str
             Of pandas, numpy or Arrow: ``"int32"``, ``"Int64"``, ``"str"``, ``"bool"``.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        TypeError
+            If there is no such type.
 
         Examples
         --------
@@ -288,18 +372,42 @@ class Expression:
             The name of a scalar function of Arrow, such as ``"sqrt"``.
         *arguments
             Its other arguments: expressions or constants.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [4.0, 9.0]}))
+        >>> shards.assign(a=xs.col("a").call("sqrt")).to_pandas()["a"].tolist()
+        [2.0, 3.0]
         """
-        wrapped = [self._core, *(_wrap(argument) for argument in arguments)]
-        return Expression(_core.Expression.call(function, wrapped))
+        return self._combine(function, [self, *arguments])
 
     @property
     def str(self) -> StringMethods:
-        """String functions, as in pandas: ``xs.col("name").str.upper()``."""
+        """String functions, as in pandas: ``xs.col("name").str.upper()``.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a", "b"]}))
+        >>> shards.with_column("s", xs.col("s").str.upper()).to_pandas()["s"].tolist()
+        ['A', 'B']
+        """
         return StringMethods(self)
 
     @property
     def dt(self) -> DatetimeMethods:
-        """The parts of times, as in pandas: ``xs.col("t").dt.year``."""
+        """The parts of times, as in pandas: ``xs.col("t").dt.year``.
+
+        Examples
+        --------
+        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
+        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
+        >>> shards.assign(t=xs.col("t").dt.year).to_pandas()["t"].tolist()
+        [2024]
+        """
         return DatetimeMethods(self)
 
     def __repr__(self) -> builtins.str:
@@ -314,6 +422,15 @@ name_methods(DatetimeMethods, "Expression.dt")
 def col(name: str) -> Expression:
     """Refer to a column by name.
 
+    Parameters
+    ----------
+    name : str
+        The column's name.
+
+    Returns
+    -------
+    Expression
+
     Examples
     --------
     >>> xs.col("delay") > 30
@@ -325,6 +442,20 @@ def col(name: str) -> Expression:
 
 def lit(value: object) -> Expression:
     """Make an expression of a constant.
+
+    Parameters
+    ----------
+    value : constant
+        A number, a text, a time, or what else a column can hold.
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    TypeError
+        If no column can hold the value.
 
     Examples
     --------

@@ -59,11 +59,45 @@ class PartMethods:
         self._of = of
 
     def len(self) -> Expression:
-        """Count the parts."""
+        """Count the parts.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a-b", "c"]}))
+        >>> found = xs.col("s").str.split("-").str.len()
+        >>> shards.assign(s=found).to_pandas()["s"].tolist()
+        [2, 1]
+        """
         return self._of._parts.call("list_value_length").cast("int64")
 
     def get(self, i: int) -> Expression:
-        """Give the i-th part, from the end if `i` is negative; missing if not there."""
+        """Give the i-th part; missing where there are fewer.
+
+        Parameters
+        ----------
+        i : int
+            The position, from the end if it is negative.
+
+        Returns
+        -------
+        Expression
+
+        Raises
+        ------
+        NotImplementedError
+            If `i` counts from the end of more than 50 parts.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a-b", "c"]}))
+        >>> found = xs.col("s").str.split("-").str.get(-1)
+        >>> shards.assign(s=found).to_pandas()["s"].tolist()
+        ['b', 'c']
+        """
         return self._get(i)._noted(pa.large_string(), _OBJECT)
 
     def __getitem__(self, key: object) -> Expression:

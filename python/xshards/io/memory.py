@@ -49,6 +49,15 @@ def from_pandas(
     context : Context, optional
         Where to run; the session's by default.
 
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    TypeError
+        If `data` is neither a DataFrame nor a Series.
+
     Examples
     --------
     >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=2)
@@ -79,6 +88,15 @@ def from_arrow(
         ``__arrow_c_array__``, such as a Polars or DuckDB frame.
     num_partitions, context
         See `from_pandas`.
+
+    Returns
+    -------
+    XShards
+
+    Raises
+    ------
+    TypeError
+        If `data` is not Arrow data.
 
     Examples
     --------
@@ -126,6 +144,10 @@ def partition(
         context has cores.
     context : Context, optional
         Where to run; the session's by default.
+
+    Returns
+    -------
+    XShards
 
     Raises
     ------

@@ -30,7 +30,15 @@ class FragmentSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class StageProfile:
-    """Rows, bytes, time and spill of one stage."""
+    """Rows, bytes, time and spill of one stage.
+
+    Examples
+    --------
+    >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]})))
+    3
+    >>> xs.last_profile().stages[0].partitions >= 1
+    True
+    """
 
     label: str
     runner: str
@@ -55,7 +63,15 @@ class StageProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """The stages of an action in the order they ran, and its time on the wall."""
+    """The stages of an action in the order they ran, and its time on the wall.
+
+    Examples
+    --------
+    >>> len(xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]})))
+    3
+    >>> len(xs.last_profile().stages)
+    1
+    """
 
     stages: tuple[StageProfile, ...]
     seconds: float

@@ -30,6 +30,11 @@ class Actions(Base):
 
         Partitions that hold nothing contribute nothing.
 
+        Returns
+        -------
+        list
+            Of DataFrames, arrays or objects.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=3)
@@ -44,6 +49,15 @@ class Actions(Base):
 
     def head(self, n: int = 5) -> Any:
         """Give the first `n` rows as a DataFrame, reading as little as possible.
+
+        Parameters
+        ----------
+        n : int, default 5
+            The number of rows.
+
+        Returns
+        -------
+        DataFrame
 
         Examples
         --------
@@ -68,6 +82,11 @@ class Actions(Base):
         -------
         ndarray or ExtensionArray
             What ``Series.unique`` gives in pandas.
+
+        Raises
+        ------
+        TypeError
+            If there is more than one column.
 
         Examples
         --------
@@ -116,17 +135,47 @@ class Actions(Base):
         return self
 
     def uncache(self) -> Self:
-        """Drop what `cache` keeps; it is made again when needed."""
+        """Drop the partitions that `cache` keeps; they are made again when needed.
+
+        Returns
+        -------
+        XShards
+            These shards.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1]})).cache()
+        >>> shards.uncache().is_cached()
+        False
+        """
         self._core.uncache()
         return self
 
     def is_cached(self) -> bool:
-        """Tell whether `cache` keeps the partitions."""
+        """Tell whether `cache` keeps the partitions.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1]})).is_cached()
+        False
+        """
         return self._core.is_cached()
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns' names and types; runs the plan where only that tells."""
+        """The columns' names and Arrow types.
+
+        Runs the plan where only a function's result tells.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1]})).schema
+        a: int64
+        """
         schema = self._full_schema()
         return pa.schema(
             [pa.field(f.name, f.type) for f in schema if level_of(f) is None]
@@ -134,18 +183,47 @@ class Actions(Base):
 
     @property
     def columns(self) -> list[Any]:
-        """The columns' labels; runs the plan where only that tells."""
+        """The columns' labels.
+
+        Runs the plan where only a function's result tells.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1], "b": [2]})).columns
+        ['a', 'b']
+        """
         return [label_of(f) for f in self._full_schema() if level_of(f) is None]
 
     @property
     def dtypes(self) -> pd.Series[Any]:
-        """The columns' pandas dtypes; runs the plan where only that tells."""
+        """The columns' pandas dtypes.
+
+        Runs the plan where only a function's result tells.
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": [1.5]})).dtypes
+        a    float64
+        dtype: object
+        """
         schema = self._full_schema()
         frame = table_to_frame(schema.empty_table(), self._known_info(schema))
         dtypes: pd.Series[Any] = (frame.to_frame() if frame.ndim == 1 else frame).dtypes
         return dtypes
 
     def num_partitions(self) -> int:
-        """Count the partitions; runs the plan where only that tells."""
+        """Count the partitions.
+
+        Runs the plan where only a function's result tells.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> xs.from_pandas(pd.DataFrame({"a": range(9)}), 3).num_partitions()
+        3
+        """
         known = self._core.known_num_partitions()
         return known if known >= 0 else self._run(self._core.num_partitions)

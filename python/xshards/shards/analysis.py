@@ -42,6 +42,17 @@ class Analysis(Base):
         local_dict : dict, optional
             What ``@name`` stands for, in place of the caller's variables.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column or variable.
+        ValueError
+            If the text is no condition.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3], "b c": list("xyz")}))
@@ -62,6 +73,11 @@ class Analysis(Base):
 
     def nunique(self, *, dropna: bool = True) -> Any:
         """Count the distinct values of each column.
+
+        Parameters
+        ----------
+        dropna : bool, default True
+            Leave missing values out; else all of them count as one value.
 
         Returns
         -------
@@ -199,6 +215,12 @@ class Analysis(Base):
             no numbers count, unique, top and freq. A Series for one column, as in
             ``shards["a"].describe()``.
 
+        Raises
+        ------
+        ValueError
+            If a percentile is not between 0 and 1, or there is no column to
+            describe.
+
         Examples
         --------
         >>> df = pd.DataFrame({"a": [1, 2, 3, 4], "s": list("xyxz")})
@@ -271,6 +293,13 @@ class Analysis(Base):
         float, Series or DataFrame
             As in pandas: a number for one column and one `q`. A column of times or
             durations has quantiles by itself: ``shards["t"].quantile()``.
+
+        Raises
+        ------
+        TypeError
+            If there is no numeric column.
+        ValueError
+            If `q` is not between 0 and 1, or `interpolation` is unknown.
 
         Examples
         --------
@@ -365,6 +394,11 @@ class Analysis(Base):
         -------
         (XShards, XShards)
             Rows to train on, and rows to test with, both in their order.
+
+        Raises
+        ------
+        ValueError
+            If the share is not between 0 and 1, or is given twice.
 
         Examples
         --------

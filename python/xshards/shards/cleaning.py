@@ -53,6 +53,15 @@ class Cleaning(Base):
         n : int, optional
             The number of rows to draw, in place of `frac`; one if neither is given.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        ValueError
+            If `frac` and `n` are both given, or one is out of range.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": range(100)}), num_partitions=3)
@@ -105,6 +114,17 @@ class Cleaning(Base):
             In place of `how`: drop rows with fewer values that are there.
         ignore_index : bool, default False
             Leave the index out.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        ValueError
+            If `how` or `axis` is unknown, or `how` and `thresh` are both given.
 
         Examples
         --------
@@ -174,6 +194,17 @@ class Cleaning(Base):
         columns : str or list of str, optional
             The columns to look at; all by default.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        ValueError
+            If `axis` is unknown.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1.0, None], "b": [3, 4]}))
@@ -203,6 +234,17 @@ class Cleaning(Base):
             of its kind, numbers or texts, and leaves the others as they are. A whole
             number keeps columns of whole numbers whole. Categories are filled with a
             category they have.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        TypeError
+            If `value` is not a constant, or does not fit a column.
 
         Examples
         --------
@@ -253,6 +295,17 @@ class Cleaning(Base):
         dtype : type or dict
             The type for all columns, or types by column: of pandas, numpy or Arrow. For
             "category" all values are looked at first, to find the categories.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If there is no such type.
+        ValueError
+            When it runs: if a value does not convert.
 
         Examples
         --------

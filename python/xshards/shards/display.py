@@ -32,6 +32,18 @@ class Display(Base):
             spill of each.
         as_text : bool, default False
             Return the text instead of printing it.
+
+        Returns
+        -------
+        str or None
+            The text, with ``as_text=True``.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}))
+        >>> text = shards.filter(xs.col("a") > 1).explain(as_text=True)
+        >>> "Filter" in text
+        True
         """
         text = self._run(self._core.explain_analyze) if analyze else self._core.explain()
         if as_text:

@@ -37,6 +37,15 @@ class ExchangeOps(Base):
             How many partitions to make; as many as there are by default. Some may be
             empty.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        ValueError
+            If no column is given, or `num_partitions` is less than 1.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 1, 2]}))
@@ -70,6 +79,15 @@ class ExchangeOps(Base):
             How many partitions to make; as many as there are by default. Some may be
             empty.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        ValueError
+            If no column is given, or `num_partitions` is less than 1.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [3, 1, 4, 2]}))
@@ -91,6 +109,15 @@ class ExchangeOps(Base):
         one at most, and each partition has one shard. Other shards move whole. Runs the
         plan where only that tells what the shards hold.
 
+        Parameters
+        ----------
+        num_partitions : int
+            The number of partitions to make, at least 1.
+
+        Returns
+        -------
+        XShards
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": range(10)}))
@@ -107,6 +134,20 @@ class ExchangeOps(Base):
     def limit(self, n: int) -> Self:
         """Keep the first `n` rows, as shards; `head` gives them as a DataFrame.
 
+        Parameters
+        ----------
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+
         Examples
         --------
         >>> len(xs.from_pandas(pd.DataFrame({"a": range(10)})).limit(3))
@@ -118,10 +159,24 @@ class ExchangeOps(Base):
         return self._derive(self._core.head(n), same_rows=True)
 
     def union(self, other: Self) -> Self:
-        """Put the partitions of other shards behind these, as `pandas.concat` does.
+        """Append the partitions of other shards, as `pandas.concat` does.
 
         Columns of two types get one that holds both; where there is none, such as for
         text and numbers, they hold Python objects.
+
+        Parameters
+        ----------
+        other : XShards
+            The shards to append.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If `other` is not XShards.
 
         Examples
         --------

@@ -29,6 +29,15 @@ class Exports(Base):
 
         Rows are numbered from 0, unless the data came with an index of its own.
 
+        Returns
+        -------
+        DataFrame or Series
+
+        Raises
+        ------
+        TypeError
+            If the shards hold no rows.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 2]})).to_pandas()
@@ -52,6 +61,10 @@ class Exports(Base):
 
     def to_arrow(self) -> pa.Table:
         """Gather all rows in one ``pyarrow.Table``, without the index.
+
+        Returns
+        -------
+        pyarrow.Table
 
         Raises
         ------
@@ -78,6 +91,15 @@ class Exports(Base):
         Array shards are put together along their first dimension; nested ones keep
         their nesting.
 
+        Returns
+        -------
+        ndarray, or dicts, lists and tuples of them
+
+        Raises
+        ------
+        TypeError
+            If the shards hold neither rows nor arrays.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3, 4]})).to_numpy()
@@ -95,6 +117,10 @@ class Exports(Base):
 
         Array shards are put together along their first dimension; nested ones keep
         their nesting. The tensors share no memory with the shards.
+
+        Returns
+        -------
+        dict of torch.Tensor, or tensors nested as the arrays are
 
         Raises
         ------
@@ -127,6 +153,10 @@ class Exports(Base):
 
     def to_polars(self) -> Any:
         """Gather all rows in one Polars DataFrame.
+
+        Returns
+        -------
+        polars.DataFrame
 
         Examples
         --------

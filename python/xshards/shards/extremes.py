@@ -57,6 +57,16 @@ class Extremes(Base):
     def idxmax(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Give the label of the first row with the largest value; see `idxmin`.
 
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `idxmin`.
+
+        Returns
+        -------
+        label or Series
+            As in `idxmin`.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 3, 3]}))["a"].idxmax()

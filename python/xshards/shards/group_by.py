@@ -71,6 +71,20 @@ class GroupBy(Base):
         **named : (column, function)
             In place of `agg`: aggregates under names of your own, as in pandas.
 
+        Returns
+        -------
+        XShards
+            With a row per group, or all rows with ``join=True``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        ValueError
+            If there is nothing to aggregate, or `agg` and `named` are both given.
+        TypeError
+            If an aggregate is not named by a string, or does not apply to a column.
+
         Examples
         --------
         >>> df = pd.DataFrame({"k": ["x", "y", "x"], "v": [1, 2, 3]})

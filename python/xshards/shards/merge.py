@@ -102,6 +102,10 @@ class Merge(Base):
             "1:m"), on the right ("many_to_one", "m:1") or on both ("one_to_one",
             "1:1").
 
+        Returns
+        -------
+        XShards
+
         Raises
         ------
         pandas.errors.MergeError

@@ -41,11 +41,36 @@ class OrcaMethods(Base):
         return {"columns": self.columns, "dtypes": self.dtypes}
 
     def deduplicates(self) -> Self:
-        """Keep the first of equal rows; the same as `drop_duplicates`."""
+        """Keep the first of equal rows; the same as `drop_duplicates`.
+
+        Returns
+        -------
+        XShards
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 1, 2]}))
+        >>> len(shards.deduplicates())
+        2
+        """
         return self.drop_duplicates()
 
     def max_values(self, column: str) -> Any:
         """Give the largest value of a column.
+
+        Parameters
+        ----------
+        column : str
+            The column's name.
+
+        Returns
+        -------
+        scalar
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
 
         Examples
         --------
@@ -78,7 +103,23 @@ class OrcaMethods(Base):
         return pd.DataFrame({"col": pd.Series(names, dtype="str"), "total": totals})
 
     def concat_to_pdf(self, axis: Literal[0, 1] = 0) -> Any:
-        """Put all DataFrames together to one: below each other, or side by side.
+        """Concatenate all DataFrames to one: by rows, or side by side.
+
+        Parameters
+        ----------
+        axis : {0, 1}
+            0 appends rows, 1 puts the DataFrames side by side.
+
+        Returns
+        -------
+        DataFrame
+
+        Raises
+        ------
+        TypeError
+            If the shards are not DataFrames.
+        ValueError
+            If `axis` is neither.
 
         Examples
         --------
@@ -102,7 +143,18 @@ class OrcaMethods(Base):
         random_state: int | None = None,
         axis: Literal[0, 1] = 0,
     ) -> Any:
-        """Draw rows at random (see `sample`) and put them together to one DataFrame.
+        """Draw rows at random (see `sample`) and concatenate them to one DataFrame.
+
+        Parameters
+        ----------
+        frac, replace, weights, random_state
+            See `sample`.
+        axis : {0, 1}
+            See `concat_to_pdf`.
+
+        Returns
+        -------
+        DataFrame
 
         Examples
         --------
@@ -123,6 +175,20 @@ class OrcaMethods(Base):
         ----------
         featureCols, labelCols : list of str
             The columns of either array, side by side.
+
+        Returns
+        -------
+        XShards
+            Of ``{"x": array, "y": array}``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        TypeError
+            If columns are not given as lists.
+        ValueError
+            If a list is empty.
 
         Examples
         --------

@@ -37,6 +37,21 @@ class PayloadOps(Base):
         Runs no more of the plan than these need, as far as their partitions can be made
         one by one.
 
+        Parameters
+        ----------
+        n : int
+            The number of shards.
+
+        Returns
+        -------
+        list
+            Of DataFrames, arrays or objects.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+
         Examples
         --------
         >>> xs.partition(np.arange(6), 3).take(2)
@@ -57,6 +72,10 @@ class PayloadOps(Base):
 
     def first(self) -> Any:
         """Give the first shard.
+
+        Returns
+        -------
+        DataFrame, array or object
 
         Raises
         ------
@@ -102,13 +121,31 @@ class PayloadOps(Base):
         return self
 
     def to_lazy(self) -> Self:
-        """Give these shards: all are lazy."""
+        """Return these shards: all are lazy.
+
+        Returns
+        -------
+        XShards
+
+        Examples
+        --------
+        >>> shards = xs.partition(np.arange(4), 2)
+        >>> shards.to_lazy() is shards
+        True
+        """
         return self
 
     def foreach(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Call a function on every shard, for what it does and not for what it returns.
+        """Call a function on every shard for its side effects.
 
-        It runs as with `transform_shard`, at once.
+        It runs as with `transform_shard`, at once; what it returns is dropped.
+
+        Parameters
+        ----------
+        function : callable
+            Called as ``function(shard, *args, **kwargs)``.
+        *args, **kwargs
+            Passed on to the function.
 
         Examples
         --------
@@ -125,6 +162,18 @@ class PayloadOps(Base):
         ----------
         other : XShards
             Shards with as many partitions, and as many shards in each.
+
+        Returns
+        -------
+        XShards
+            Of tuples.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not XShards.
+        ValueError
+            If the two differ in partitions, or in shards within one.
 
         Examples
         --------

@@ -92,6 +92,10 @@ class Pickles(Base):
         context : Context, optional
             Where to run; the session's by default.
 
+        Returns
+        -------
+        XShards
+
         Raises
         ------
         FileNotFoundError
@@ -99,6 +103,15 @@ class Pickles(Base):
         ValueError
             If a file was not written by `save_pickle`, was changed since, or was sealed
             with another key. Nothing of it is unpickled.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     path = pathlib.Path(directory, "shards")
+        ...     _ = xs.partition(np.arange(4), 2).save_pickle(path, key="secret")
+        ...     print(xs.XShards.load_pickle(path, key="secret").collect())
+        [array([0, 1]), array([2, 3])]
         """
         where = context or default_context()
         secret = _sealed_files.as_key(key)

@@ -83,6 +83,16 @@ class Reductions(Base):
     ) -> Any:
         """Multiply the values of each column; see `sum`.
 
+        Parameters
+        ----------
+        skipna, numeric_only, min_count
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [2, 3, 7]}))["a"].prod()
@@ -93,6 +103,16 @@ class Reductions(Base):
 
     def mean(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Give the mean of each column, of numbers, times or durations; see `sum`.
+
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
 
         Examples
         --------
@@ -106,6 +126,16 @@ class Reductions(Base):
     def min(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Give the least value of each column that has an order; see `sum`.
 
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"s": ["pear", "fig"]}))["s"].min()
@@ -115,6 +145,16 @@ class Reductions(Base):
 
     def max(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Give the largest value of each column that has an order; see `sum`.
+
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
 
         Examples
         --------
@@ -128,6 +168,18 @@ class Reductions(Base):
     ) -> Any:
         """Give the standard deviation of each column; see `var`.
 
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+        ddof : int, default 1
+            As in `var`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}))["a"].std()
@@ -139,7 +191,7 @@ class Reductions(Base):
     def var(
         self, *, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Give the variance of each column; see `sum` for what is not told here.
+        """Give the variance of each column; see `sum`.
 
         Parameters
         ----------
@@ -148,6 +200,11 @@ class Reductions(Base):
         ddof : int, default 1
             What to take from the number of values to divide by: 1 for the variance of
             a sample, 0 for that of the whole.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
 
         Examples
         --------
@@ -163,6 +220,16 @@ class Reductions(Base):
         Numbers are read a second time, a column at a time, in bounded memory. The
         values of times, durations and decimals are held in memory.
 
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1, 2, 9, 10]}))["a"].median()
@@ -171,7 +238,17 @@ class Reductions(Base):
         return self._reduced("median", {"skipna": skipna}, numeric_only=numeric_only)
 
     def skew(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Tell how lopsided each column is, without bias, as pandas does; see `sum`.
+        """Compute the unbiased skewness of each column; see `sum`.
+
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
 
         Examples
         --------
@@ -181,7 +258,17 @@ class Reductions(Base):
         return self._reduced("skew", {"skipna": skipna}, numeric_only=numeric_only)
 
     def kurt(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Tell how heavy the tails of each column are, without bias; see `sum`.
+        """Compute the unbiased excess kurtosis of each column; see `sum`.
+
+        Parameters
+        ----------
+        skipna, numeric_only : bool
+            As in `sum`.
+
+        Returns
+        -------
+        scalar or Series
+            As in `sum`.
 
         Examples
         --------
@@ -216,6 +303,16 @@ class Reductions(Base):
     def all(self, *, skipna: bool = True, bool_only: bool = False) -> Any:
         """Tell whether all values of each column are true; see `any`.
 
+        Parameters
+        ----------
+        skipna, bool_only : bool
+            As in `any`.
+
+        Returns
+        -------
+        bool or Series
+            One for one column, else one by column.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [0, 2]}))["a"].all()
@@ -230,6 +327,10 @@ class Reductions(Base):
         DataFrames, lengths are added up: that of an array is that of its first
         dimension, of a dict or list its number of items; what has no length counts
         as 1.
+
+        Returns
+        -------
+        int
 
         Examples
         --------
@@ -259,6 +360,15 @@ class Reductions(Base):
         -------
         scalar, Series or DataFrame
             As in pandas: with a row a function if there are lists.
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        TypeError
+            If a function has no meaning for a column.
+        ValueError
+            If there is no function of that name.
 
         Examples
         --------

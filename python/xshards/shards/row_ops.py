@@ -47,6 +47,10 @@ class RowOps(Base):
             Of DataFrames: a column, which then behaves as a Series; columns; or a
             condition on rows. Of other shards, what their ``[]`` takes.
 
+        Returns
+        -------
+        XShards
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 2], "b": [3, 4, 5]}))
@@ -81,6 +85,10 @@ class RowOps(Base):
             Their labels, which need not be strings. The columns of a MultiIndex have
             tuples for labels.
 
+        Returns
+        -------
+        XShards
+
         Raises
         ------
         KeyError
@@ -100,6 +108,15 @@ class RowOps(Base):
         ----------
         condition : Expression
             For instance ``(xs.col("a") > 3) & xs.col("b").notna()``.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If the condition is not an expression.
 
         Examples
         --------
@@ -121,6 +138,15 @@ class RowOps(Base):
             How it is computed. A function gets the columns, as in
             ``lambda d: d["a"] + d["b"]``, and returns an expression.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If the value is neither an expression nor a constant.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}))
@@ -136,6 +162,16 @@ class RowOps(Base):
 
     def assign(self, **columns: object) -> Self:
         """Add or replace several columns, one after the other, as in pandas.
+
+        Parameters
+        ----------
+        **columns : Expression, constant, or function
+            The new columns by name, as in `with_column`. A later one may use an
+            earlier one.
+
+        Returns
+        -------
+        XShards
 
         Examples
         --------
@@ -162,6 +198,17 @@ class RowOps(Base):
         errors : {"raise", "ignore"}
             What to do about labels that no column has.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no column of a label, with ``errors="raise"``.
+        ValueError
+            If `errors` is something else.
+
         Examples
         --------
         >>> xs.from_pandas(pd.DataFrame({"a": [1], "b": [2]})).drop("a").columns
@@ -183,6 +230,10 @@ class RowOps(Base):
         ----------
         columns : dict or function
             New names by old label; or what gives the new name of each.
+
+        Returns
+        -------
+        XShards
 
         Raises
         ------

@@ -49,6 +49,18 @@ class SortOps(Base):
         ignore_index : bool, default False
             Leave the index out.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        ValueError
+            If `ascending` has another length than `by`, or `na_position` is
+            unknown.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1]}))
@@ -83,6 +95,18 @@ class SortOps(Base):
         keep : "first"
             Which of equal rows to keep; only the first ones can be.
 
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If a column holds neither numbers nor times, or none is given for
+            several.
+        NotImplementedError
+            If `keep` is not "first".
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1], "b": list("xyz")}))
@@ -94,7 +118,24 @@ class SortOps(Base):
     def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Self:
         """Keep the `n` rows with the smallest values, the smallest first.
 
-        See `nlargest`.
+        Of rows that are equal the first ones are kept; missing values come last.
+
+        Parameters
+        ----------
+        n : int, default 5
+            The number of rows.
+        columns, keep
+            See `nlargest`.
+
+        Returns
+        -------
+        XShards
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [2, 3, 1], "b": list("xyz")}))
+        >>> list(shards.nsmallest(2, "a").to_pandas()["b"])
+        ['z', 'x']
         """
         return self._first_rows("nsmallest", n, columns, keep, ascending=True)
 
@@ -137,6 +178,17 @@ class SortOps(Base):
             Which one to keep; False keeps only rows that have no equal.
         ignore_index : bool, default False
             Leave the index out.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        KeyError
+            If there is no such column.
+        ValueError
+            If `keep` is unknown.
 
         Examples
         --------

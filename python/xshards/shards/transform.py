@@ -80,6 +80,18 @@ class Transform(Base):
             What the function gets: a DataFrame, a ``pyarrow.Table``, a Polars frame or
             a dict of arrays.
 
+        Returns
+        -------
+        XShards
+            With what the function returned.
+
+        Raises
+        ------
+        TypeError
+            If `function` is not callable.
+        ValueError
+            If `workers` or `format` is unknown.
+
         Examples
         --------
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 3]}), num_partitions=2)
@@ -125,6 +137,16 @@ class Transform(Base):
             The rows of a piece; the last one of a partition may have fewer.
         workers, format
             See `transform_shard`.
+
+        Returns
+        -------
+        XShards
+            With what the function returned.
+
+        Raises
+        ------
+        ValueError
+            If `batch_size` is less than 1, or `workers` or `format` is unknown.
 
         Examples
         --------

@@ -39,11 +39,41 @@ class Writers(Base):
         mode: WriteMode = "error",
         storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Write one CSV file a partition; see `to_parquet`.
+        """Write one CSV file per partition.
 
         Lists, dicts, bytes and the like have no form in CSV. A timedelta is written as
-        it is printed, ``1 days 02:03:04``. Times and timedeltas have the digits that
-        one of them needs, among 100,000 values, as in pandas.
+        it is printed, ``1 days 02:03:04``. Times and timedeltas have as many digits as
+        one of the first 100,000 values needs, as in pandas. See `to_parquet` for what
+        happens when a write fails.
+
+        Parameters
+        ----------
+        directory, partition_cols, mode, storage_options
+            See `to_parquet`.
+        compression : {"gzip", "bz2", "zstd", "lz4"}, optional
+            How to compress the files; not by default.
+
+        Returns
+        -------
+        list of str
+            The files' paths, in the order of the partitions; by name with
+            `partition_cols`.
+
+        Raises
+        ------
+        OSError
+            If the folder has files, with ``mode="error"``.
+        TypeError
+            If the format has no form for a column.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_csv(directory)
+        ...     print(len(paths), len(xs.read_csv(directory)))
+        2 2
         """
         options = {"suffix": _suffix(compression)}
         return self._write(
@@ -59,10 +89,40 @@ class Writers(Base):
         mode: WriteMode = "error",
         storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Write one file of JSON lines a partition; see `to_parquet`.
+        """Write one file of JSON lines per partition.
 
         Times are text, and timedeltas that of ISO 8601, as with pandas'
-        ``date_format="iso"``: ``P1DT2H3M4S``.
+        ``date_format="iso"``: ``P1DT2H3M4S``. See `to_parquet` for what happens when a
+        write fails.
+
+        Parameters
+        ----------
+        directory, partition_cols, mode, storage_options
+            See `to_parquet`.
+        compression : {"gzip", "bz2", "zstd", "lz4"}, optional
+            How to compress the files; not by default.
+
+        Returns
+        -------
+        list of str
+            The files' paths, in the order of the partitions; by name with
+            `partition_cols`.
+
+        Raises
+        ------
+        OSError
+            If the folder has files, with ``mode="error"``.
+        TypeError
+            If the format has no form for a column.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_json(directory)
+        ...     print(len(paths), len(xs.read_json(directory)))
+        2 2
         """
         options = {"suffix": _suffix(compression)}
         return self._write(
@@ -111,6 +171,13 @@ class Writers(Base):
             The files' paths, in the order of the partitions; by name with
             `partition_cols`.
 
+        Raises
+        ------
+        OSError
+            If the folder has files, with ``mode="error"``.
+        TypeError
+            If the format has no form for a column.
+
         Examples
         --------
         >>> import tempfile
@@ -134,7 +201,37 @@ class Writers(Base):
         mode: WriteMode = "error",
         storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Write one Arrow IPC file a partition; see `to_parquet`."""
+        """Write one Arrow IPC file (Feather) per partition; see `to_parquet`.
+
+        Parameters
+        ----------
+        directory, partition_cols, mode, storage_options
+            See `to_parquet`.
+        compression : {"lz4", "zstd"}, optional
+            How to compress buffers; not by default.
+
+        Returns
+        -------
+        list of str
+            The files' paths, in the order of the partitions; by name with
+            `partition_cols`.
+
+        Raises
+        ------
+        OSError
+            If the folder has files, with ``mode="error"``.
+        TypeError
+            If the format has no form for a column.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_ipc(directory)
+        ...     print(len(paths), len(xs.read_ipc(directory)))
+        2 2
+        """
         options = {"compression": compression or "none"}
         return self._write(
             directory, "ipc", mode, partition_cols, options, storage_options

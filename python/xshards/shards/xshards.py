@@ -77,7 +77,22 @@ class XShards(
     def partition(
         data: Any, num_shards: int | None = None, *, context: Context | None = None
     ) -> XShards:
-        """Cut arrays into shards; this is `xshards.partition`."""
+        """Cut arrays into shards; this is `xshards.partition`.
+
+        Parameters
+        ----------
+        data, num_shards, context
+            See `xshards.partition`.
+
+        Returns
+        -------
+        XShards
+
+        Examples
+        --------
+        >>> xs.XShards.partition(np.arange(5), 2).collect()
+        [array([0, 1, 2]), array([3, 4])]
+        """
         from xshards.io.memory import partition
 
         return partition(data, num_shards, context=context)

@@ -43,7 +43,28 @@ class _Scaler:
         inputCol: str | list[str] | None,
         outputCol: str | None,
     ) -> None:
-        """Choose the columns to scale and the column to write."""
+        """Choose the columns to scale and the column to write.
+
+        Parameters
+        ----------
+        inputCol : str or list of str
+            The columns to scale.
+        outputCol : str
+            The column to write.
+
+        Raises
+        ------
+        ValueError
+            If one of the two is missing.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StandardScaler
+        >>> scaler = StandardScaler()
+        >>> scaler.setInputOutputCol("a", "b")
+        >>> scaler.outputCol
+        'b'
+        """
         if inputCol is None or outputCol is None:
             msg = "inputCol and outputCol go together"
             raise XShardsValueError(msg)
@@ -52,7 +73,33 @@ class _Scaler:
         self._columns = as_columns("inputCol", inputCol)
 
     def fit(self, shards: XShards) -> Self:
-        """Learn what the columns' values are like; returns this scaler."""
+        """Learn the statistics of the columns in one pass.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        self
+            This scaler.
+
+        Raises
+        ------
+        KeyError
+            If a column is missing.
+        TypeError
+            If a column holds no numbers.
+
+        Examples
+        --------
+        >>> from xshards.transformer import MinMaxScaler
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+        >>> scaler = MinMaxScaler(inputCol="a", outputCol="b")
+        >>> scaler.fit(shards).to_dict()
+        {'a': {'min': 1.0, 'max': 5.0}}
+        """
         self._check(shards)
         wanted = {name: list(self._AGGREGATES) for name in self._columns}
         row = shards.group_by([], wanted).to_pandas().iloc[0]
@@ -63,7 +110,31 @@ class _Scaler:
         return self
 
     def transform(self, shards: XShards) -> XShards:
-        """Add the column of scaled values; a vector each, where there are several."""
+        """Add the column of scaled values; a vector each, where there are several.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        XShards
+            With the column `outputCol`.
+
+        Raises
+        ------
+        RuntimeError
+            If it has learnt nothing, or not these columns.
+
+        Examples
+        --------
+        >>> from xshards.transformer import MinMaxScaler
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+        >>> scaler = MinMaxScaler(inputCol="a", outputCol="b")
+        >>> scaler.fit(shards).transform(shards).to_pandas()["b"].tolist()
+        [0.0, 0.25, 1.0]
+        """
         self._check(shards)
         learnt = learnt_by(self.statistics_, self)
         missing = [name for name in self._columns if name not in learnt]
@@ -81,11 +152,48 @@ class _Scaler:
         )
 
     def fit_transform(self, shards: XShards) -> XShards:
-        """Learn what the columns' values are like and scale them."""
+        """Learn the statistics of the columns and scale them.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        XShards
+            With the column `outputCol`.
+
+        Examples
+        --------
+        >>> from xshards.transformer import MinMaxScaler
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+        >>> scaler = MinMaxScaler(inputCol="a", outputCol="b")
+        >>> scaler.fit_transform(shards).to_pandas()["b"].tolist()
+        [0.0, 0.25, 1.0]
+        """
         return self.fit(shards).transform(shards)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Give what it learnt: statistics by column."""
+        """Give what it learnt: statistics by column.
+
+        Returns
+        -------
+        dict of dict of float
+
+        Raises
+        ------
+        RuntimeError
+            If it has learnt nothing.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StandardScaler
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+        >>> scaler = StandardScaler(inputCol="a", outputCol="b").fit(shards)
+        >>> sorted(scaler.to_dict()["a"])
+        ['mean', 'std']
+        """
         learnt = learnt_by(self.statistics_, self)
         return {name: dict(found) for name, found in learnt.items()}
 
@@ -93,7 +201,34 @@ class _Scaler:
     def from_dict(
         cls, learnt: Mapping[str, Mapping[str, float]], **options: Any
     ) -> Self:
-        """Make a scaler that has learnt this; options are those of the class."""
+        """Make a scaler of statistics that another one learnt.
+
+        Parameters
+        ----------
+        learnt : dict
+            What `to_dict` gave.
+        **options
+            Those of the class.
+
+        Returns
+        -------
+        scaler
+            Ready to transform.
+
+        Raises
+        ------
+        ValueError
+            If the statistics are those of another kind of scaler.
+
+        Examples
+        --------
+        >>> from xshards.transformer import MinMaxScaler
+        >>> learnt = {"a": {"min": 0.0, "max": 10.0}}
+        >>> scaler = MinMaxScaler.from_dict(learnt, inputCol="a", outputCol="b")
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2, 5]}))
+        >>> scaler.transform(shards).to_pandas()["b"].tolist()
+        [0.1, 0.2, 0.5]
+        """
         return cls(**options)._load(learnt)
 
     def _line(self, found: Mapping[str, float]) -> tuple[float, float]:

@@ -31,6 +31,12 @@ class StringIndex:
         Numbers by value: 1, 2, 3 and so on.
     col_name : str
         The column.
+
+    Examples
+    --------
+    >>> from xshards.transformer import StringIndex
+    >>> len(StringIndex({"a": 1, "b": 2}, "city"))
+    2
     """
 
     def __init__(self, mapping: Mapping[Any, int], col_name: str) -> None:
@@ -46,12 +52,39 @@ class StringIndex:
         self._mapping = {value: int(number) for value, number in mapping.items()}
 
     def to_dict(self) -> dict[Any, int]:
-        """Give the numbers by value."""
+        """Give the numbers by value.
+
+        Returns
+        -------
+        dict of int
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndex
+        >>> StringIndex({"a": 1}, "city").to_dict()
+        {'a': 1}
+        """
         return dict(self._mapping)
 
     @classmethod
     def from_dict(cls, indices: Mapping[Any, int], col_name: str) -> Self:
         """Make an index of numbers by value.
+
+        Parameters
+        ----------
+        indices : dict of int
+            The numbers by value: 1, 2, 3 and so on.
+        col_name : str
+            The column.
+
+        Returns
+        -------
+        StringIndex
+
+        Raises
+        ------
+        ValueError
+            If the numbers are others.
 
         Examples
         --------
@@ -62,7 +95,13 @@ class StringIndex:
         return cls(indices, col_name)
 
     def broadcast(self) -> None:
-        """Do nothing: it travels with the plan. Here for old scripts."""
+        """Do nothing: an index travels with the plan. Kept for old scripts.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndex
+        >>> StringIndex({"a": 1}, "city").broadcast()
+        """
 
     def __len__(self) -> int:
         return len(self._mapping)
@@ -107,18 +146,78 @@ class StringIndexer:
         self.indices_: dict[str, StringIndex] | None = None
 
     def setInputCol(self, inputCol: str | list[str]) -> None:
-        """Choose the columns."""
+        """Choose the columns.
+
+        Parameters
+        ----------
+        inputCol : str or list of str
+            The columns to index.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> indexer = StringIndexer("a")
+        >>> indexer.setInputCol(["a", "b"])
+        >>> indexer.inputCol
+        ['a', 'b']
+        """
         self.inputCol = inputCol
         self._columns = as_columns("inputCol", inputCol)
 
     def fit(self, shards: XShards) -> Self:
-        """Learn the values of the columns; returns this indexer."""
+        """Learn the values of the columns.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        self
+            This indexer.
+
+        Raises
+        ------
+        KeyError
+            If a column is missing.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome"]}))
+        >>> StringIndexer("city").fit(shards).to_dict()
+        {'city': {'Rome': 1, 'Oslo': 2}}
+        """
         check_shards(shards, self._columns)
         self.indices_ = {name: _index_of(shards, name) for name in self._columns}
         return self
 
     def transform(self, shards: XShards) -> XShards:
-        """Replace the columns by the numbers of their values."""
+        """Replace the columns by the numbers of their values.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        RuntimeError
+            If it has learnt nothing, or not these columns.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome"]}))
+        >>> indexer = StringIndexer("city").fit(shards)
+        >>> indexer.transform(shards).to_pandas()["city"].tolist()
+        [2, 1, 1]
+        """
         check_shards(shards, self._columns)
         learnt = learnt_by(self.indices_, self)
         schema = shards.schema
@@ -133,17 +232,69 @@ class StringIndexer:
         return result
 
     def fit_transform(self, shards: XShards) -> XShards:
-        """Learn the values of the columns and replace them by their numbers."""
+        """Learn the values of the columns and replace them by their numbers.
+
+        Parameters
+        ----------
+        shards : XShards
+            DataFrame shards that have the columns.
+
+        Returns
+        -------
+        XShards
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome"]}))
+        >>> StringIndexer("city").fit_transform(shards).to_pandas()["city"].tolist()
+        [2, 1, 1]
+        """
         return self.fit(shards).transform(shards)
 
     def to_dict(self) -> dict[str, dict[Any, int]]:
-        """Give what it learnt: numbers by value, by column."""
+        """Give what it learnt: numbers by value, by column.
+
+        Returns
+        -------
+        dict of dict of int
+
+        Raises
+        ------
+        RuntimeError
+            If it has learnt nothing.
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome"]}))
+        >>> StringIndexer("city").fit(shards).to_dict()
+        {'city': {'Rome': 1, 'Oslo': 2}}
+        """
         learnt = learnt_by(self.indices_, self)
         return {name: index.to_dict() for name, index in learnt.items()}
 
     @classmethod
     def from_dict(cls, learnt: Mapping[str, Mapping[Any, int]]) -> Self:
-        """Make an indexer that has learnt this."""
+        """Make an indexer of what another one learnt.
+
+        Parameters
+        ----------
+        learnt : dict of dict of int
+            What `to_dict` gave.
+
+        Returns
+        -------
+        StringIndexer
+
+        Examples
+        --------
+        >>> from xshards.transformer import StringIndexer
+        >>> indexer = StringIndexer.from_dict({"city": {"Rome": 1, "Oslo": 2}})
+        >>> shards = xs.from_pandas(pd.DataFrame({"city": ["Oslo", "Rome", "Rome"]}))
+        >>> indexer.transform(shards).to_pandas()["city"].tolist()
+        [2, 1, 1]
+        """
         made = cls(list(learnt))
         made.indices_ = {
             name: StringIndex.from_dict(indices, name)
