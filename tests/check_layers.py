@@ -30,7 +30,7 @@ MAY_INCLUDE = {
 # The umbrella header and the default operator table are the two that look upward.
 LOOK_UPWARD = {"xshards/xshards.h", "xshards/default_operators.cc"}
 
-# Inside a layer a folder may include those in the rows before its own. Files of the layer
+# Inside a layer a folder may include those in rows before its own. Files of the layer
 # itself may include all of its folders.
 FOLDER_ORDER = {
     "xshards": (
