@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import importlib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from xshards.errors import (
     XShardsNotImplementedError,
     XShardsTypeError,
     XShardsValueError,
 )
-
-if TYPE_CHECKING:
-    from xshards.learn.pytorch.metrics import TorchMetric
 
 __all__ = [
     "AUC",
@@ -38,11 +35,57 @@ __all__ = [
     "SparseCategoricalCrossEntropy",
     "Top5Accuracy",
     "convert_metrics",
+    "register_metrics",
 ]
 
+#: The modules that have the metrics of each framework, imported when first used.
+_modules: dict[str, str] = {"pytorch": "xshards.learn.pytorch.metrics"}
 
-class Metric(ABC):
+
+class Accumulator(Protocol):
+    """A metric of one framework, which adds up batches."""
+
+    def __call__(self, preds: Any, targets: Any) -> None:
+        """Add a batch."""
+
+    def compute(self) -> Any:
+        """Return the value for what was added."""
+
+    def state(self) -> Any:
+        """Return all that another one needs to go on."""
+
+    def merge(self, state: Any) -> None:
+        """Add what another one has seen."""
+
+    def reset(self) -> None:
+        """Forget what was added."""
+
+
+def register_metrics(backend: str, module: str) -> None:
+    """Name the module that has the metrics of a framework.
+
+    Parameters
+    ----------
+    backend
+        The framework, as `ModelAdapter.name` has it.
+    module
+        Has a class for each metric that the framework can compute, of the same name and
+        with the options that the metric here has. Imported when first needed.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import MSE, register_metrics
+    >>> register_metrics("pytorch", "xshards.learn.pytorch.metrics")
+    >>> type(MSE().get_metric("pytorch"))
+    <class 'xshards.learn.pytorch.metrics.means.MSE'>
+    """
+    _modules[backend] = module
+
+
+class Metric:
     """What to measure on validation data.
+
+    It is a description, of no framework; derive from it to add options.
 
     Examples
     --------
@@ -54,39 +97,110 @@ class Metric(ABC):
     2.0
     """
 
-    def get_metric(self, backend: str = "pytorch") -> TorchMetric:
-        """Make an object that adds up batches in a framework."""
-        if backend != "pytorch":
-            msg = f'metrics are made for the backend "pytorch" only, got {backend!r}'
-            raise XShardsNotImplementedError(msg)
-        return self._torch_metric()
+    def get_metric(self, backend: str = "pytorch") -> Accumulator:
+        """Make an object that adds up batches in a framework.
 
-    @abstractmethod
-    def _torch_metric(self) -> TorchMetric: ...
+        Parameters
+        ----------
+        backend
+            The framework; see `register_metrics`.
+
+        Returns
+        -------
+        Accumulator
+            Called with the predictions and targets of each batch; `compute` gives the
+            value.
+
+        Raises
+        ------
+        XShardsNotImplementedError
+            If the framework is not known or has no such metric.
+        """
+        module = _modules.get(backend)
+        if module is None:
+            known = ", ".join(f'"{name}"' for name in _modules)
+            msg = f"metrics are made for the backend {known} only, got {backend!r}"
+            raise XShardsNotImplementedError(msg)
+        name = self._class_name()
+        found = getattr(importlib.import_module(module), name, None)
+        if found is None:
+            msg = f"the backend {backend!r} has no metric {name}"
+            raise XShardsNotImplementedError(msg)
+        made: Accumulator = found(**self._options())
+        return made
+
+    def _class_name(self) -> str:
+        """Name the framework's class: this metric's, or that of its nearest base."""
+        bases = [one for one in type(self).__mro__ if one.__module__ == __name__]
+        return bases[0].__name__
+
+    def _options(self) -> dict[str, Any]:
+        """Return what that class is made with."""
+        return {}
 
     def get_name(self) -> str:
-        """Give the name that results are listed under."""
+        """Return the name that results are listed under.
+
+        Returns
+        -------
+        str
+            The name of the class, unless it has one of its own.
+        """
         return type(self).__name__
 
     @staticmethod
     def convert_metrics_list(
         metrics: Any, backend: str = "pytorch"
-    ) -> list[TorchMetric]:
-        """Make the objects for a list of metrics and functions."""
+    ) -> list[Accumulator]:
+        """Make the objects for a list of metrics and functions.
+
+        Parameters are those of `convert_metrics`.
+
+        Returns
+        -------
+        list of Accumulator
+            In the order of the metrics.
+        """
         return list(convert_metrics(metrics, backend).values())
 
     @staticmethod
     def convert_metrics_dict(
         metrics: Any, backend: str = "pytorch"
-    ) -> dict[str, TorchMetric]:
-        """Make the objects for a list of metrics and functions, by name."""
+    ) -> dict[str, Accumulator]:
+        """Make the objects for a list of metrics and functions, by name.
+
+        Parameters are those of `convert_metrics`.
+
+        Returns
+        -------
+        dict of str to Accumulator
+            In the order of the metrics.
+        """
         return convert_metrics(metrics, backend)
 
 
-def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, TorchMetric]:
+def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, Accumulator]:
     """Make the objects for one metric, a list of them, or None, by their names.
 
-    A function of predictions and targets stands for a `CustomizedMetric`.
+    Parameters
+    ----------
+    metrics
+        A metric or several. A function of predictions and targets stands for a
+        `CustomizedMetric`.
+    backend
+        The framework; see `register_metrics`.
+
+    Returns
+    -------
+    dict of str to Accumulator
+        In the order of the metrics.
+
+    Raises
+    ------
+    XShardsTypeError
+        If one is no metric.
+    XShardsValueError
+        If two have the same name.
 
     Examples
     --------
@@ -97,7 +211,7 @@ def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, TorchMe
     if metrics is None:
         return {}
     several = isinstance(metrics, Iterable) and not isinstance(metrics, (str, Metric))
-    made: dict[str, TorchMetric] = {}
+    made: dict[str, Accumulator] = {}
     for each in metrics if several else [metrics]:
         metric = _described(each)
         if metric.get_name() in made:
@@ -133,6 +247,13 @@ class CustomizedMetric(Metric):
         Takes the predictions and the targets of a batch, gives one number.
     name
         What to list it under; the function's own name by default.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import CustomizedMetric
+    >>> worst = CustomizedMetric(lambda preds, y: (preds - y).abs().max(), "worst")
+    >>> worst.get_name()
+    'worst'
     """
 
     def __init__(
@@ -145,20 +266,8 @@ class CustomizedMetric(Metric):
         own = getattr(self.compute_function, "__name__", None)
         return self._name or own or type(self.compute_function).__name__
 
-    def _torch_metric(self) -> TorchMetric:
-        from xshards.learn.pytorch import metrics
-
-        return metrics.CustomizedMetric(self.compute_function, self.get_name())
-
-
-class _Plain(Metric):
-    """A metric without options, which torch has under the same name."""
-
-    def _torch_metric(self) -> TorchMetric:
-        from xshards.learn.pytorch import metrics
-
-        made: TorchMetric = getattr(metrics, type(self).__name__)()
-        return made
+    def _options(self) -> dict[str, Any]:
+        return {"function": self.compute_function, "name": self.get_name()}
 
 
 class Accuracy(Metric):
@@ -174,25 +283,23 @@ class Accuracy(Metric):
     def __init__(self, zero_based_label: bool = True) -> None:  # noqa: FBT001
         self.zero_based_label = zero_based_label
 
-    def _torch_metric(self) -> TorchMetric:
-        from xshards.learn.pytorch import metrics
-
-        return metrics.Accuracy(zero_based_label=self.zero_based_label)
+    def _options(self) -> dict[str, Any]:
+        return {"zero_based_label": self.zero_based_label}
 
 
-class SparseCategoricalAccuracy(_Plain):
+class SparseCategoricalAccuracy(Metric):
     """How often the class with the largest score is the target."""
 
 
-class CategoricalAccuracy(_Plain):
+class CategoricalAccuracy(Metric):
     """How often the class with the largest score is that of the one-hot target."""
 
 
-class BinaryAccuracy(_Plain):
+class BinaryAccuracy(Metric):
     """How often a value above 0.5 stands for a target of 1."""
 
 
-class Top5Accuracy(_Plain):
+class Top5Accuracy(Metric):
     """How often the target is among the five classes with the largest scores."""
 
 
@@ -208,45 +315,46 @@ class AUC(Metric):
     def __init__(self, threshold_num: int = 200) -> None:
         self.threshold_num = threshold_num
 
-    def _torch_metric(self) -> TorchMetric:
-        from xshards.learn.pytorch import metrics
+    def _class_name(self) -> str:
+        return "AUROC"
 
-        return metrics.AUROC(self.get_name())
+    def _options(self) -> dict[str, Any]:
+        return {"name": self.get_name()}
 
 
-class MAE(_Plain):
+class MAE(Metric):
     """The mean absolute error, over all elements."""
 
 
-class MSE(_Plain):
+class MSE(Metric):
     """The mean squared error, over all elements."""
 
 
-class BinaryCrossEntropy(_Plain):
+class BinaryCrossEntropy(Metric):
     """The cross entropy of probabilities of 1 and targets of 0 or 1, over elements."""
 
 
-class CategoricalCrossEntropy(_Plain):
+class CategoricalCrossEntropy(Metric):
     """The cross entropy of class probabilities and one-hot targets, over rows."""
 
 
-class SparseCategoricalCrossEntropy(_Plain):
+class SparseCategoricalCrossEntropy(Metric):
     """The cross entropy of class probabilities and class indices, over rows."""
 
 
-class KLDivergence(_Plain):
+class KLDivergence(Metric):
     """The Kullback-Leibler divergence of predictions from targets, over rows."""
 
 
-class Poisson(_Plain):
+class Poisson(Metric):
     """The Poisson loss of predicted counts, over elements."""
 
 
-class ROC(_Plain):
+class ROC(Metric):
     """Rates of false and true positives, and their thresholds."""
 
 
-class PrecisionRecallCurve(_Plain):
+class PrecisionRecallCurve(Metric):
     """Precision and recall, and their thresholds."""
 
 
@@ -256,10 +364,10 @@ class _OfClasses(Metric):
     Parameters
     ----------
     average
-        "binary" is about class 1 alone, "micro" about the counts of all classes
-        together, "macro" is the mean over classes that occur. By default "binary" if
-        predictions are one float for each target, which is 1 from 0.5 on, and "micro"
-        if they are scores of classes or class indices.
+        "binary" is about class 1 alone, "micro" about the counts of all classes, and
+        "macro" is the mean over classes that occur. By default "binary" where one float
+        is predicted for each target, which is 1 from 0.5 on, and "micro" for scores of
+        classes or class indices.
     """
 
     def __init__(
@@ -267,12 +375,8 @@ class _OfClasses(Metric):
     ) -> None:
         self.average = average
 
-    def _torch_metric(self) -> TorchMetric:
-        from xshards.learn.pytorch import metrics
-
-        kind = getattr(metrics, type(self).__name__)
-        made: TorchMetric = kind(average=self.average)
-        return made
+    def _options(self) -> dict[str, Any]:
+        return {"average": self.average}
 
 
 class F1Score(_OfClasses):

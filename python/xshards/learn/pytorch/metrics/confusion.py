@@ -12,7 +12,7 @@ from torch import Tensor
 from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.metrics.base import TorchMetric, class_scores, paired
 
-__all__ = ["Average", "ClassCounts", "F1Score", "Precision", "Recall"]
+__all__ = ["F1Score", "Precision", "Recall"]
 
 Average = Literal["binary", "micro", "macro"]
 
@@ -80,7 +80,7 @@ class ClassCounts(TorchMetric):
         size = max(counts.shape[1], self._counts.shape[1])
         self._counts = _widened(self._counts, size) + _widened(counts, size)
 
-    def compute(self) -> Tensor:  # noqa: D102
+    def compute(self) -> Tensor:
         default = "binary" if bool(self._one_float) else "micro"
         average = self._average or default
         counts = self._counts.double()
@@ -96,14 +96,14 @@ class ClassCounts(TorchMetric):
     @abstractmethod
     def _ratio(self, predicted: Tensor, wanted: Tensor, hits: Tensor) -> Tensor: ...
 
-    def state(self) -> dict[str, Tensor]:  # noqa: D102
+    def state(self) -> dict[str, Tensor]:
         return {"counts": self._counts.clone(), "one_float": self._one_float.clone()}
 
-    def merge(self, state: dict[str, Tensor]) -> None:  # noqa: D102
+    def merge(self, state: dict[str, Tensor]) -> None:
         self._merge_counts(state["counts"])
         self._one_float |= state["one_float"]
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         self._counts = torch.zeros((3, 2), dtype=torch.int64)
         self._one_float = torch.tensor(False)
 
