@@ -13,23 +13,31 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
 from xshards.errors import XShardsTypeError
-from xshards.learn.pytorch.training_operator import count_rows
-from xshards.learn.training.replica_turn import seed_everything
+from xshards.learn.training.seeding import seed_everything
+from xshards.learn.training.source import Source, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xshards.learn.training.shard_source import Feed, Share
+    from xshards.learn.training.adapter import ModelAdapter
+    from xshards.learn.training.source import Feed, Share
+    from xshards.runtime.worker import Settings
 
 __all__ = ["LoaderBatches", "LoaderSource", "make_loader"]
 
 
 @dataclass(frozen=True)
-class LoaderSource:
+class LoaderSource(Source):
     """A DataLoader, a Dataset or a function that makes one, pickled."""
 
     content: bytes
     config: dict[str, Any]
+
+    def open(
+        self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
+    ) -> LoaderBatches:
+        """Unpickle the data."""
+        return LoaderBatches(self, adapter)
 
 
 def make_loader(
@@ -75,7 +83,8 @@ class LoaderBatches:
     every replica, and each takes its rows.
     """
 
-    def __init__(self, source: LoaderSource) -> None:
+    def __init__(self, source: LoaderSource, adapter: ModelAdapter) -> None:
+        self._adapter = adapter
         self._data = cloudpickle.loads(source.content)
         self._config = source.config
 
@@ -85,7 +94,7 @@ class LoaderBatches:
             self._data, self._config, feed.batch_size, shuffle=feed.shuffle
         )
         # Every replica draws the same order, and the same again if it starts anew.
-        seed_everything(feed.seed, feed.epoch)
+        seed_everything(self._adapter, feed.seed, feed.epoch)
         if loader.generator is not None:
             seed = loader.generator.initial_seed() + feed.seed + feed.epoch
             loader.generator.manual_seed(seed % (1 << 63))

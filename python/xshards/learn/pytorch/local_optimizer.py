@@ -1,117 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An optimizer that each replica runs itself, and the driver's picture of it."""
+"""Replicas that run torch optimizers themselves."""
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
-from xshards.errors import XShardsValueError
+from xshards.learn.pytorch.clipping import clip_gradients
+from xshards.learn.pytorch.distributed import join_group, run_without_rows, wrap
+from xshards.learn.pytorch.driver_optimizer import put_together
 from xshards.learn.pytorch.parameters import trained
-from xshards.learn.pytorch.rule_optimizer import RuleOptimizer
-from xshards.learn.training.clip import Clip, clip_gradients
+from xshards.learn.training.exchange import Exchange
+from xshards.learn.training.replica_optimizer import ReplicaOptimizer
+from xshards.learn.training.replica_turn import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
 
-__all__ = [
-    "LocalOptimizer",
-    "OptimizerMirror",
-    "check_local",
-    "needs_closure",
-    "put_together",
-    "take_apart",
-]
+    from xshards.learn.training.commands import Parts
+    from xshards.learn.training.replica_mode import ReplicaSetUp
+    from xshards.learn.training.replica_turn import Turn
+
+__all__ = ["LocalExchange", "LocalOptimizer"]
 
 
-def needs_closure(optimizer: torch.optim.Optimizer) -> bool:
-    """Tell an optimizer that evaluates the loss itself, several times a step."""
-    closure = inspect.signature(type(optimizer).step).parameters.get("closure")
-    return closure is not None and closure.default is closure.empty
+class LocalExchange(Exchange):
+    """Replicas run optimizers themselves, on gradients that torch averages."""
 
+    stand_in = True
 
-def check_local(optimizers: Sequence[torch.optim.Optimizer], num_replicas: int) -> None:
-    """Refuse what replicas cannot run themselves."""
-    for optimizer in optimizers:
-        if isinstance(optimizer, RuleOptimizer):
-            msg = (
-                'backend="torch_distributed" runs optimizers of torch; those of '
-                'xshards.learn.optimizers need backend="ps"'
+    def __init__(self, set_up: ReplicaSetUp, rank: int, num_replicas: int) -> None:
+        self._set_up = set_up
+        if set_up.port is not None:
+            join_group(set_up.port, rank, num_replicas)
+        self._given: list[torch.nn.Module] = []
+        self._models: list[torch.nn.Module] = []
+        self._optimizers: list[LocalOptimizer] = []
+
+    def make_optimizers(self, parts: Parts, turn: Turn) -> list[LocalOptimizer]:
+        """Take the optimizers that came with the models."""
+        self._optimizers = [
+            LocalOptimizer(put_together(*parts_of_one), steps)
+            for parts_of_one, steps in zip(
+                parts.optimizers, self._set_up.steps, strict=True
             )
-            raise XShardsValueError(msg)
-        if num_replicas > 1 and needs_closure(optimizer):
-            refuse_closure(optimizer)
+        ]
+        return self._optimizers
+
+    def make_models(self, parts: Parts, turn: Turn) -> list[Any]:
+        """Return the models that user code runs."""
+        self._given = parts.models
+        averaged = self._set_up.port is not None and self._optimizers
+        self._models = (
+            wrap(parts.models, parts.config, turn) if averaged else parts.models
+        )
+        return self._models
+
+    def positions(self) -> list[Position | None]:
+        """Say what this replica reported before it was set up anew."""
+        return [Position.decode(state) for state in self._set_up.states]
+
+    def step_without_rows(self, batch: Any) -> None:
+        """Take part in a step to which this replica has no rows to give."""
+        for optimizer in self._optimizers:
+            optimizer.handle.zero_grad()
+        run_without_rows(self._models, batch)
+        for optimizer in self._optimizers:
+            optimizer.handle.step()
+
+    def state(self) -> tuple[list[int], list[list[Any]], list[dict[str, Any]]]:
+        """Return the updates made, the parameters and the optimizers' states."""
+        return (
+            [optimizer.num_steps for optimizer in self._optimizers],
+            [
+                [one.detach().numpy() for one in model.parameters()]
+                for model in self._given
+            ],
+            [optimizer.state_dict() for optimizer in self._optimizers],
+        )
 
 
-def refuse_closure(optimizer: torch.optim.Optimizer) -> None:
-    """Say why an optimizer cannot serve several replicas."""
-    msg = (
-        f"{type(optimizer).__name__} evaluates the loss several times a step, which "
-        "replicas cannot do together; use workers=1 or another optimizer"
-    )
-    raise XShardsValueError(msg)
-
-
-def take_apart(optimizer: torch.optim.Optimizer) -> tuple[type, dict[str, Any]]:
-    """Give all that an optimizer is made of; it pickles only what torch needs of it."""
-    content = dict(optimizer.__dict__)
-    content.pop("step", None)  # a scheduler's, if there is one
-    return type(optimizer), content
-
-
-def put_together(kind: type, content: dict[str, Any]) -> torch.optim.Optimizer:
-    """Make the optimizer again that was taken apart."""
-    made: torch.optim.Optimizer = object.__new__(kind)
-    made.__setstate__(content)
-    return made
-
-
-class LocalOptimizer:
+class LocalOptimizer(ReplicaOptimizer):
     """A torch optimizer in a replica, with what training wants to know of it."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, num_steps: int) -> None:
-        self.as_torch = optimizer
+        self._optimizer = optimizer
         self.num_steps = num_steps
-        self.rows = 0
-        self.pushed_through = -1
         self.options_changed = True
-        self.clip = Clip()
         self._parameters = [one for _, one in trained(optimizer.param_groups)]
         self._given = [group.get("fused") for group in optimizer.param_groups]
         _fuse(optimizer)
         optimizer.register_step_pre_hook(self._before_step)
         optimizer.register_step_post_hook(self._after_step)
 
+    @property
+    def handle(self) -> torch.optim.Optimizer:
+        """What user code gets."""
+        return self._optimizer
+
     def options(self) -> list[dict[str, Any]]:
-        """Give what the groups have besides parameters."""
+        """Return what the groups have besides parameters."""
         return [
             self._as_given(group, fused)
             for group, fused in zip(
-                self.as_torch.param_groups, self._given, strict=True
+                self._optimizer.param_groups, self._given, strict=True
             )
         ]
 
     def set_options(self, options: list[dict[str, Any]]) -> None:
         """Take over options that were changed before."""
-        for group, values in zip(self.as_torch.param_groups, options, strict=True):
+        for group, values in zip(self._optimizer.param_groups, options, strict=True):
             group.update({name: one for name, one in values.items() if name != "fused"})
 
     def state_dict(self) -> dict[str, Any]:
-        """Give torch's state, with the options the user gave."""
-        state = self.as_torch.state_dict()
+        """Return torch's state, with the options the user gave."""
+        state = self._optimizer.state_dict()
         state["param_groups"] = [
             {**self._as_given(group, fused), "params": group["params"]}
             for group, fused in zip(state["param_groups"], self._given, strict=True)
         ]
         return state
-
-    def check_frozen(self) -> None:
-        """Take any parameter: the optimizer has it."""
-
-    def catch_up(self) -> None:
-        """Do nothing: there is nobody to wait for."""
 
     def _before_step(self, *_: object) -> None:
         clip_gradients(self._parameters, self.clip)
@@ -125,46 +132,6 @@ class LocalOptimizer:
         if "fused" in options:
             options["fused"] = fused
         return options
-
-
-class OptimizerMirror:
-    """The driver's copy of an optimizer, as of the last time a replica was asked."""
-
-    schedule = None
-
-    def __init__(self, optimizer: torch.optim.Optimizer, num_replicas: int) -> None:
-        self.optimizer = optimizer
-        self.parameters = [one for _, one in trained(optimizer.param_groups)]
-        self.steps = 0
-        self._states = [b""] * num_replicas
-
-    def replica_state(self, rank: int) -> bytes:
-        """Give what a replica reported with its last batch."""
-        return self._states[rank]
-
-    def report(self, steps: int, states: Sequence[bytes]) -> None:
-        """Note where the replicas are."""
-        self.steps, self._states = steps, list(states)
-
-    restore = report
-
-    def set_clip(self) -> None:
-        """Do nothing: replicas are told with each epoch."""
-
-    def observe(self, stats: dict[str, Any]) -> None:
-        """Do nothing: torch's schedulers are in replicas."""
-
-    def save_optimizer_state(self) -> None:
-        """Do nothing: the job asks a replica for it."""
-
-    def load_optimizer_state(self) -> None:
-        """Do nothing: replicas are made of the optimizer as it is."""
-
-    def abandon_step(self) -> None:
-        """Do nothing: a step is made in all replicas or in none that counts."""
-
-    def close(self) -> None:
-        """Do nothing: the parameters are the driver's own."""
 
 
 def _fuse(optimizer: torch.optim.Optimizer) -> None:

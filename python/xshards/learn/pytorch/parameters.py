@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters are trained, and how a model travels without them."""
+"""Which parameters are trained, and copies of tensors."""
 
 from __future__ import annotations
 
-import io
-import pickle
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 import torch
 
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.runtime.shipping import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "Spec",
-    "check_apart",
-    "copied",
-    "load_optimizer",
-    "pack",
-    "specs_of",
-    "trained",
-    "unpack",
-]
+    from xshards.learn.training.driver_optimizer import Spec
 
-#: (name, number of elements, dtype, parameter group), as the server wants it.
-Spec = tuple[str, int, str, int]
+__all__ = ["copied", "load_optimizer", "specs_of", "trained"]
+
 _DTYPES = {torch.float32: "float32", torch.float64: "float64"}
 
 
@@ -81,20 +68,6 @@ def specs_of(
     return specs
 
 
-def check_apart(optimizers: Iterable[torch.optim.Optimizer]) -> None:
-    """Refuse a parameter that two optimizers would change."""
-    seen: set[int] = set()
-    for optimizer in optimizers:
-        own = {id(parameter) for _, parameter in trained(optimizer.param_groups)}
-        if own & seen:
-            msg = (
-                "two optimizers share a parameter; give each parameter to one of them, "
-                "or use parameter groups"
-            )
-            raise XShardsValueError(msg)
-        seen |= own
-
-
 def copied(value: Any) -> Any:
     """Copy tensors, each to memory of its own and no larger than it is."""
     if isinstance(value, torch.Tensor):
@@ -115,54 +88,3 @@ def load_optimizer(optimizer: torch.optim.Optimizer, values: dict[str, Any]) -> 
     for number, parameter in zip(numbers, own, strict=True):
         if number in values["state"]:
             optimizer.state[parameter] = copied(values["state"][number])
-
-
-class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
-    """Leaves trained parameters out: a replica has them in the shared region."""
-
-    def __init__(self, file: io.BytesIO, places: dict[int, tuple[int, int]]) -> None:
-        super().__init__(file, protocol=5)
-        self._places = places
-
-    def persistent_id(self, value: object) -> tuple[int, int] | None:
-        if isinstance(value, torch.nn.Parameter):
-            return self._places.get(id(value))
-        return None
-
-
-class _Unpacker(pickle.Unpickler):
-    def __init__(
-        self, content: bytes, parameters: Sequence[Sequence[torch.Tensor]]
-    ) -> None:
-        super().__init__(io.BytesIO(content))
-        self._parameters = parameters
-
-    def persistent_load(self, place: tuple[int, int]) -> torch.Tensor:
-        optimizer, index = place
-        return self._parameters[optimizer][index]
-
-
-def pack(
-    content: object, places: dict[int, tuple[int, int]], code: Iterable[object] = ()
-) -> bytes:
-    """Pickle something for a replica.
-
-    `places` says where parameters are, by id: number of the optimizer and of the
-    parameter. The modules of `code` need not be importable there.
-    """
-    file = io.BytesIO()
-    try:
-        with by_value(code):
-            _Packer(file, places).dump(content)
-    except (pickle.PicklingError, TypeError, AttributeError, RuntimeError) as error:
-        msg = (
-            "the model, its loss and everything else a replica needs must be picklable "
-            f"to train in other processes: {error}"
-        )
-        raise XShardsValueError(msg) from error
-    return file.getvalue()
-
-
-def unpack(content: bytes, parameters: Sequence[Sequence[torch.Tensor]]) -> Any:
-    """Unpickle what `pack` gave, around these parameters."""
-    return _Unpacker(content, parameters).load()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optimizer that user code sees in a replica."""
+"""The torch optimizer that user code sees in a replica of a parameter server."""
 
 from __future__ import annotations
 
@@ -9,52 +9,23 @@ import torch
 
 from xshards.errors import XShardsRuntimeError
 from xshards.learn.pytorch.parameters import trained
+from xshards.learn.training.replica_optimizer import ServerOptimizerBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xshards import _core
-    from xshards.learn.pytorch.weights_view import WeightsView
-    from xshards.learn.training.board import Board
-    from xshards.learn.training.replica_turn import Turn
+    from xshards.learn.training.replica_optimizer import ServerLink
 
-__all__ = ["JobStoppedError", "ServerOptimizer"]
-
-_FOREVER = 1e9
+__all__ = ["ServerOptimizer"]
 
 
-class JobStoppedError(Exception):
-    """The driver wants no more of this replica."""
-
-
-class ServerOptimizer(torch.optim.Optimizer):
-    """Pushes gradients in `step`, waits for the update, and shows the new weights.
-
-    The parameter server, not this object, keeps the optimizer's state. Options that are
-    changed here, as learning-rate schedulers do, hold from the next step on.
-    """
+class ServerOptimizer(ServerOptimizerBase, torch.optim.Optimizer):
+    """Pushes gradients in `step`, waits for the update, and shows the new weights."""
 
     def __init__(
-        self,
-        groups: list[dict[str, Any]],
-        defaults: dict[str, Any],
-        *,
-        client: _core.ReplicaClient,
-        view: WeightsView,
-        board: Board,
-        turn: Turn,
+        self, groups: list[dict[str, Any]], defaults: dict[str, Any], link: ServerLink
     ) -> None:
-        super().__init__(groups, defaults)
-        #: Unused: the server clips.
-        self.clip: Any = None
-        self.rows = 0  # behind the gradients since the last step
-        self.options_changed = False
-        #: Batches up to this one have been pushed by the replica this one replaces.
-        self.pushed_through = -1
-        self._client = client
-        self._view = view
-        self._board = board
-        self._turn = turn
+        torch.optim.Optimizer.__init__(self, groups, defaults)
         self._trained = [parameter for _, parameter in trained(self.param_groups)]
         self._frozen = [
             parameter
@@ -63,29 +34,25 @@ class ServerOptimizer(torch.optim.Optimizer):
             if not parameter.requires_grad
         ]
         self._gradients = [
-            torch.from_numpy(client.gradient(index)).view(parameter.shape)
+            torch.from_numpy(link.client.gradient(index)).view(parameter.shape)
             for index, parameter in enumerate(self._trained)
         ]
+        tensors = [torch.from_numpy(values) for values in link.view.values]
         self._views = [
-            (parameter, tensor, tensor.data_ptr())
-            for parameter, tensor in zip(self._trained, view.tensors, strict=True)
+            (parameter, tensor.view(parameter.shape), tensor.data_ptr())
+            for parameter, tensor in zip(self._trained, tensors, strict=True)
         ]
-        self._presence = client.presence
+        self._presence = link.client.presence
         self._all_present = False
-        self._written = self.options()
+        self.bind(link)
 
     @property
-    def as_torch(self) -> torch.optim.Optimizer:
+    def handle(self) -> torch.optim.Optimizer:
         """What user code gets."""
         return self
 
-    @property
-    def num_steps(self) -> int:
-        """Updates that this replica and those it replaces took part in."""
-        return self._client.steps
-
     def options(self) -> list[dict[str, Any]]:
-        """Give what the groups have besides parameters."""
+        """Return what the groups have besides parameters."""
         return [
             {name: value for name, value in group.items() if name != "params"}
             for group in self.param_groups
@@ -95,8 +62,7 @@ class ServerOptimizer(torch.optim.Optimizer):
         """Take over options that another replica had changed."""
         for group, values in zip(self.param_groups, options, strict=True):
             group.update(values)
-        self._written = self.options()
-        self.options_changed = True
+        self.options_were_set()
 
     def zero_grad(self, set_to_none: bool = True) -> None:  # noqa: FBT001 - torch's
         """Drop the gradients, without asking a profiler as torch's own does."""
@@ -111,10 +77,9 @@ class ServerOptimizer(torch.optim.Optimizer):
         for hook in self._optimizer_step_pre_hooks.values():
             hook(self, (), {})
         loss = None if closure is None else closure()
-        if self._turn.batch > self.pushed_through:
+        if self.is_due:
             self._write_gradients()
-            self._tell_options()
-            self._push(self.rows)
+            self.push(self.rows)
         self.rows = 0
         for hook in self._optimizer_step_post_hooks.values():
             hook(self, (), {})
@@ -123,27 +88,13 @@ class ServerOptimizer(torch.optim.Optimizer):
     # Tells torch not to wrap it: that costs more than the step of a small model.
     step.hooked = True  # type: ignore[attr-defined]
 
-    def step_without_rows(self) -> None:
-        """Take part in a step to which this replica has no rows to give."""
-        if self._turn.batch > self.pushed_through:
-            self._tell_options()
-            self._push(0)
-        self.rows = 0
-
-    def catch_up(self) -> None:
-        """Wait until the last gradient, of whoever pushed it, has been taken."""
-        outcome = self._client.wait(_FOREVER)
-        if outcome != "ready":
-            raise JobStoppedError
-        self.refresh()
-
     def refresh(self) -> None:
         """Show the weights as they are now.
 
         Code of the model may have given a parameter other memory (``p.data = ...``,
         another memory format): it gets a copy then.
         """
-        self._view.refresh()
+        super().refresh()
         for parameter, tensor, address in self._views:
             if parameter.data_ptr() != address:
                 parameter.data.copy_(tensor)
@@ -175,15 +126,3 @@ class ServerOptimizer(torch.optim.Optimizer):
                 dense = gradient.detach()
                 dense = dense.to_dense() if dense.is_sparse else dense
                 self._gradients[index].copy_(dense)
-
-    def _tell_options(self) -> None:
-        options = self.options()
-        if options != self._written:
-            self._written = options
-            self.options_changed = True
-            if self._turn.rank == 0:
-                self._board.write(options)
-
-    def _push(self, rows: int) -> None:
-        self._client.push(rows, self._turn.position())
-        self.catch_up()

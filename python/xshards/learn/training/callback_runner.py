@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from xshards.errors import XShardsKeyError, XShardsValueError
-from xshards.learn.pytorch.callbacks import MainCallback
-from xshards.learn.pytorch.training_operator import count_rows
+from xshards.learn.callbacks.base import loss_of
+from xshards.learn.callbacks.main import MainCallbackBase
 from xshards.learn.training.meters import NUM_SAMPLES, Meters
+from xshards.learn.training.source import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from xshards.learn.pytorch.callbacks import Callback
-    from xshards.learn.pytorch.training_operator import TrainingOperator
+    from xshards.learn.callbacks.base import Callback
+    from xshards.learn.training.operator import Operator
     from xshards.learn.training.replica_turn import Turn
 
 __all__ = ["CallbackRunner"]
@@ -25,20 +24,20 @@ __all__ = ["CallbackRunner"]
 class CallbackRunner:
     """Runs the epochs of one replica, with callbacks around each batch.
 
-    A `MainCallback` among them does the work of a batch; the training operator does it
-    otherwise.
+    A `MainCallbackBase` among them does the work of a batch; without one the operator
+    does it.
     """
 
     def __init__(
         self,
         callbacks: Sequence[Callback],
-        operator: TrainingOperator,
+        operator: Operator,
         turn: Turn,
         num_epochs: int,
         save: Callable[[str, bool], None],
     ) -> None:
         self._callbacks = list(callbacks)
-        mains = [one for one in callbacks if isinstance(one, MainCallback)]
+        mains = [one for one in callbacks if isinstance(one, MainCallbackBase)]
         self._main = mains[0] if mains else None
         self._operator = operator
         self._turn = turn
@@ -103,7 +102,7 @@ class CallbackRunner:
         operator.eval_mode()
         meters = Meters()
         self.call("before_val_epoch")
-        with torch.no_grad():
+        with self._turn.adapter.inference_mode():
             for index, batch in enumerate(iterator):
                 self.batch, self.batch_idx = batch, index
                 self.call("before_val_iter")
@@ -138,7 +137,7 @@ class CallbackRunner:
             self.loss = values.get("train_loss")
             return values
         self._main.on_train_forward(self)
-        values = {"train_loss": self.loss.item()}
+        values = {"train_loss": loss_of(self)}
         self._turn.pending = values
         self._main.on_train_backward(self)
         return values

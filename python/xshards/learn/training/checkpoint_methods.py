@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsFileNotFoundError
-from xshards.learn.pytorch.building import make_loss
 from xshards.learn.training import checkpoint_files as checkpoints
 from xshards.learn.training.checkpoint_state import (
     load_state,
@@ -31,8 +30,9 @@ def write_checkpoint(job: Job, checkpoint: checkpoints.Checkpoint) -> None:
     """Write the two files of a checkpoint, the model's last."""
     state = state_of(job)
     rest = {name: one for name, one in state.items() if name not in _IN_MODEL_FILE}
-    write_file(rest, checkpoint.optimizer)
-    write_file({name: state[name] for name in _IN_MODEL_FILE}, checkpoint.model)
+    model = {name: state[name] for name in _IN_MODEL_FILE}
+    write_file(job.adapter, rest, checkpoint.optimizer)
+    write_file(job.adapter, model, checkpoint.model)
 
 
 class CheckpointMethods:
@@ -67,15 +67,15 @@ class CheckpointMethods:
             refused if it was changed since; see `XShards.save_pickle`.
         """
         if entire:
-            save_model(self._job.parts.models, checkpoint, key)
+            save_model(self._job.adapter, self._job.parts.models, checkpoint, key)
         else:
-            write_file(state_of(self._job), checkpoint)
+            write_file(self._job.adapter, state_of(self._job), checkpoint)
         return str(checkpoint)
 
     def load(
         self, checkpoint: Path_, loss: Any = None, *, key: bytes | str | None = None
     ) -> None:
-        """Read what `save` wrote, or a state_dict of the model that torch saved.
+        """Read what `save` wrote, or the framework's own file of the model's state.
 
         Parameters
         ----------
@@ -88,28 +88,29 @@ class CheckpointMethods:
             msg = f"there is no file {checkpoint} to load"
             raise XShardsFileNotFoundError(msg)
         if is_sealed(checkpoint):
-            loaded = load_model(checkpoint, key)
+            loaded, adapter = load_model(checkpoint, key), self._job.adapter
             self._job.stop_replicas()
             own = self._job.parts.models
             if [type(one) for one in own] == [type(one) for one in loaded]:
                 for model, other in zip(own, loaded, strict=True):
-                    model.load_state_dict(other.state_dict())
+                    adapter.load_model_state(model, adapter.model_state(other))
             else:
                 self._job.replace_models(loaded)
         else:
-            state = read_file(checkpoint)
+            state = read_file(self._job.adapter, checkpoint)
             load_state(self._job, state if "models" in state else {"models": [state]})
         if loss is not None:
             self._job.stop_replicas()
-            self._job.parts.criterion = make_loss(loss, self._job.parts.config)
+            parts = self._job.parts
+            parts.criterion = self._job.adapter.make_loss(loss, parts.config)
 
     def save_checkpoint(self, model_path: Path_) -> None:
         """Write all that is needed to go on from here to a file."""
-        write_file(state_of(self._job), model_path)
+        write_file(self._job.adapter, state_of(self._job), model_path)
 
     def load_checkpoint(self, model_path: Path_) -> None:
         """Go on from what `save_checkpoint` wrote."""
-        load_state(self._job, read_file(model_path))
+        load_state(self._job, read_file(self._job.adapter, model_path))
 
     def load_orca_checkpoint(
         self, path: Path_, version: int | None = None, prefix: str | None = None
@@ -126,7 +127,10 @@ class CheckpointMethods:
             The prefix of the optimizer's file, if there are several.
         """
         found = checkpoints.find_checkpoint(path, version, prefix)
-        load_state(self._job, {**read_file(found.optimizer), **read_file(found.model)})
+        rest, model = (
+            read_file(self._job.adapter, one) for one in (found.optimizer, found.model)
+        )
+        load_state(self._job, {**rest, **model})
 
     @staticmethod
     def latest_checkpoint(checkpoint_dir: Path_) -> str:

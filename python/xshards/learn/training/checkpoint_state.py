@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from xshards.errors import XShardsFileNotFoundError, XShardsValueError
-from xshards.learn.pytorch.parameters import copied, load_optimizer
 from xshards.learn.training.checkpoint_files import written_whole
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.replica_turn import Position
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from xshards.learn.training.adapter import ModelAdapter
     from xshards.learn.training.job import Job
 
 __all__ = ["load_state", "read_file", "state_of", "write_file"]
@@ -37,8 +36,8 @@ def state_of(job: Job) -> dict[str, Any]:
     first = positions[0][0] if in_epoch else None
     return {
         "epoch": job.epoch - 1 if in_epoch else job.epoch,
-        "models": [copied(model.state_dict()) for model in job.parts.models],
-        "optimizers": [copied(one.state_dict()) for one in job.optimizers],
+        "models": [job.adapter.model_state(model) for model in job.parts.models],
+        "optimizers": [optimizer.state_dict() for optimizer in job.optimizers],
         "schedulers": first.schedulers if first else job.schedulers or [],
         "options": first.options if first else job.options or [],
         "operator": job.parts.operator_state,
@@ -48,7 +47,7 @@ def state_of(job: Job) -> dict[str, Any]:
         ],
         "steps": [server.steps for server in job.servers],
         "replicas": [
-            [None if one is None else _plain(one) for one in of_one]
+            [None if one is None else _plain(job.adapter, one) for one in of_one]
             for of_one in positions
         ],
         "in_epoch": in_epoch,
@@ -64,12 +63,12 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
     if models is not None:
         _check_count("models", models, job.parts.models)
         for model, values in zip(job.parts.models, models, strict=True):
-            model.load_state_dict(values)
+            job.adapter.load_model_state(model, values)
     optimizers = state.get("optimizers")
     if optimizers and job.optimizers:
         _check_count("optimizers", optimizers, job.optimizers)
         for optimizer, values in zip(job.optimizers, optimizers, strict=True):
-            load_optimizer(optimizer, values)
+            optimizer.load_state_dict(values)
     job.epoch = int(state.get("epoch", job.epoch))
     # The order of rows goes on, so that an epoch that was begun has each of them once.
     job.seed = int(state.get("seed", job.seed))
@@ -89,20 +88,22 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
         _load_positions(job, state)
 
 
-def write_file(state: dict[str, Any], path: str | os.PathLike[str]) -> None:
+def write_file(
+    adapter: ModelAdapter, state: dict[str, Any], path: str | os.PathLike[str]
+) -> None:
     """Write a state; a crash leaves the old file or the new one."""
     with written_whole(path) as aside:
-        torch.save(state, aside)
+        adapter.write_file(state, aside)
 
 
-def read_file(path: str | os.PathLike[str]) -> Any:
+def read_file(adapter: ModelAdapter, path: str | os.PathLike[str]) -> Any:
     """Read a file of tensors and plain values, and refuse any other."""
     if not Path(path).is_file():
         msg = f"there is no file {path} to load"
         raise XShardsFileNotFoundError(msg)
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # what torch raises depends on what is wrong
+        return adapter.read_file(Path(path))
+    except Exception as error:  # what a framework raises depends on what is wrong
         msg = (
             f"{path} is not a file of weights and plain values, so it is not loaded: "
             f"{error}"
@@ -126,7 +127,7 @@ def _load_positions(job: Job, state: dict[str, Any]) -> None:
     if len(saved) != len(job.servers):
         saved, steps = [[] for _ in job.servers], [0 for _ in job.servers]
     positions = [
-        _for_replicas([_position(one) for one in of_one], job.num_replicas)
+        _for_replicas([_position(job.adapter, one) for one in of_one], job.num_replicas)
         for of_one in saved
     ]
     job.restore(steps, positions)
@@ -148,20 +149,20 @@ def _for_replicas(
     ]
 
 
-def _plain(position: Position) -> dict[str, Any]:
+def _plain(adapter: ModelAdapter, position: Position) -> dict[str, Any]:
     values = dict(position.__dict__)
-    values["buffers"] = [torch.from_numpy(np.array(one)) for one in position.buffers]
+    values["buffers"] = [adapter.to_tensor(np.array(one)) for one in position.buffers]
     *counts, last = position.meters
     numbers = {name: one for name, one in last.items() if isinstance(one, (int, float))}
     values["meters"] = [*counts, numbers]
     return values
 
 
-def _position(values: dict[str, Any] | None) -> Position | None:
+def _position(adapter: ModelAdapter, values: dict[str, Any] | None) -> Position | None:
     if values is None:
         return None
     values = dict(values)
-    values["buffers"] = [one.numpy() for one in values["buffers"]]
+    values["buffers"] = [adapter.to_numpy(one) for one in values["buffers"]]
     values["meters"] = tuple(values["meters"])
     return Position(**values)
 

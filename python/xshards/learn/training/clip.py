@@ -4,30 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["Clip", "clip_gradients"]
+__all__ = ["Clip"]
 
 
 @dataclass
 class Clip:
-    """The limits of gradients; None for no limit."""
+    """The limits of gradients; None for no limit.
+
+    Elements are limited first, the norm of the whole gradient then.
+    """
 
     constant: tuple[float, float] | None = None
     norm: float | None = None
-
-
-def clip_gradients(parameters: Iterable[torch.nn.Parameter], clip: Clip) -> None:
-    """Clip the gradients there are, each element first and then the whole."""
-    having = [one for one in parameters if one.grad is not None]
-    if clip.constant is not None:
-        for parameter in having:
-            assert parameter.grad is not None
-            parameter.grad.clamp_(*clip.constant)
-    if clip.norm is not None:
-        torch.nn.utils.clip_grad_norm_(having, clip.norm)

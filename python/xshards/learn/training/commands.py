@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xshards.learn.training.clip import Clip
 
 if TYPE_CHECKING:
-    from xshards.learn.pytorch.loaders import LoaderSource
-    from xshards.learn.training.shard_source import ShardSource
+    from xshards.learn.training.adapter import ModelAdapter
+    from xshards.learn.training.exchange import Exchange
+    from xshards.learn.training.source import Source
     from xshards.runtime.request import Surroundings
 
 __all__ = [
     "AddSource",
     "DropSource",
-    "Local",
+    "ModeSetUp",
     "Notify",
     "Parts",
     "SendState",
@@ -33,37 +35,37 @@ class Parts:
     """What a replica trains with; packed without the trained parameters."""
 
     models: list[Any]
-    #: (parameter groups, defaults) of each optimizer; all of it where replicas run it.
-    optimizers: list[Any]
-    criterion: Any
-    scheduler_creator: Any
-    scheduler_step_freq: str | None
-    operator_class: Any
-    initialization_hook: Any
-    config: dict[str, Any]
-    use_tqdm: bool
-    operator_state: dict[str, Any]
+    #: As `UpdateMode.describe_optimizers` returns them.
+    optimizers: list[Any] = field(default_factory=list)
+    criterion: Any = None
+    operator_class: Any = None
+    scheduler_creator: Any = None
+    #: "batch", "epoch" or "manual".
+    scheduler_step_freq: str | None = "batch"
+    #: Called in every replica before anything else.
+    initialization_hook: Any = None
+    config: dict[str, Any] = field(default_factory=dict)
+    use_tqdm: bool = False
+    operator_state: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Local:
-    """Run the optimizers in the replicas themselves."""
+class ModeSetUp(ABC):
+    """What a replica needs to take part in updates; one class a mode."""
 
-    #: Where replicas find each other to average gradients; None if there is one.
-    port: int | None
-    #: Updates that each optimizer has made.
-    steps: list[int]
-    #: What the replica reported last, for each optimizer.
-    states: list[bytes]
+    @abstractmethod
+    def connect(
+        self,
+        adapter: ModelAdapter,
+        rank: int,
+        num_replicas: int,
+        descriptors: list[int],
+    ) -> Exchange:
+        """Make the replica's side of the mode; in the replica."""
 
 
 @dataclass(frozen=True)
 class SetUp:
-    """Become a replica.
-
-    Descriptors travel beside it: for each optimizer, of the server's region and of the
-    board.
-    """
+    """Become a replica; descriptors travel beside it, which `mode` knows."""
 
     rank: int
     num_replicas: int
@@ -71,11 +73,11 @@ class SetUp:
     #: Counts set-ups; see `Position`.
     generation: int
     surroundings: Surroundings
-    #: Of each optimizer's trained parameters.
-    shapes: list[list[tuple[int, ...]]]
+    #: Packed: the `ModelAdapter`.
+    adapter: bytes
+    #: Packed, around the parameters that `mode` gives: `Parts`.
     parts: bytes
-    #: None where the parameter server updates weights.
-    local: Local | None = None
+    mode: ModeSetUp
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class AddSource:
     """Have data ready; the descriptors of its segments travel beside."""
 
     number: int
-    source: ShardSource | LoaderSource
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,9 @@ class Train:
     epoch: int
     batch_size: int
     shuffle: bool
-    #: Stop after so many batches of the epoch.
+    #: Stop after this many batches of the epoch.
     max_batches: int | None = None
-    #: Skip so many, which an earlier job has trained on.
+    #: Skip this many, which an earlier job has trained on.
     first_batch: int = 0
     info: dict[str, Any] = field(default_factory=dict)
     #: How schedulers and the options of groups stand as the epoch begins.

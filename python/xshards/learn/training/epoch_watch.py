@@ -39,7 +39,10 @@ class Watch:
         show: bool,
     ) -> None:
         if trigger is not None and model_dir is None:
-            msg = "checkpoint_trigger needs a place: give model_dir to from_torch"
+            msg = (
+                "checkpoint_trigger needs a place: give model_dir to "
+                f"{job.adapter.factory}"
+            )
             raise XShardsValueError(msg)
         self._job = job
         self._trigger = None if trigger is None else convert_trigger(trigger)
@@ -110,9 +113,9 @@ class Watch:
             step = self._job.num_steps
             if loss is not None:
                 self._train.add_scalar("Loss", loss, step)
-            rate = self._job.optimizers[0].param_groups[0].get("lr")
+            rate = self._job.optimizers[0].learning_rate
             if rate is not None:
-                self._train.add_scalar("LearningRate", float(rate), step)
+                self._train.add_scalar("LearningRate", rate, step)
             self._train.add_scalar("Throughput", rows / (now - self._last_time), step)
             self._last_time = now
         self._look(loss, epoch_finished=False)

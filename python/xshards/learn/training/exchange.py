@@ -1,70 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a replica's gradients become new weights: by the server, or in the replicas."""
 
+# ruff: noqa: B027 - what is optional does nothing by default
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from xshards import _core
-from xshards.learn.pytorch.distributed import join_group, run_without_rows, wrap
-from xshards.learn.pytorch.local_optimizer import LocalOptimizer, put_together
-from xshards.learn.pytorch.server_optimizer import ServerOptimizer
-from xshards.learn.pytorch.weights_view import WeightsView
 from xshards.learn.training.board import Board
+from xshards.learn.training.replica_optimizer import ServerLink, ServerOptimizerBase
 from xshards.learn.training.replica_turn import Position
+from xshards.learn.training.weights_view import WeightsView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xshards.learn.training.commands import Local, Parts, SetUp
+    from xshards.learn.training.adapter import ModelAdapter
+    from xshards.learn.training.commands import Parts
+    from xshards.learn.training.replica_optimizer import ReplicaOptimizer
     from xshards.learn.training.replica_turn import Turn
 
-__all__ = ["LocalExchange", "ServerExchange"]
+__all__ = ["Exchange", "ServerExchange"]
 
 
-class ServerExchange:
-    """Replicas push gradients and see the weights of the parameter server."""
+class Exchange(ABC):
+    """A replica's side of an update mode; see `UpdateMode` for the driver's."""
 
     #: Whether a replica without rows needs some that do not count.
-    stand_in = False
+    stand_in: bool = False
+    #: Of each optimizer, to unpack models with.
+    parameters: Sequence[Sequence[object]] = ()
 
-    def __init__(self, command: SetUp, descriptors: list[int]) -> None:
+    @abstractmethod
+    def make_optimizers(self, parts: Parts, turn: Turn) -> Sequence[ReplicaOptimizer]:
+        """Make what user code steps."""
+
+    @abstractmethod
+    def positions(self) -> list[Position | None]:
+        """Say where the replica was that this one replaces, for each optimizer."""
+
+    @abstractmethod
+    def step_without_rows(self, batch: Any) -> None:
+        """Take part in a step to which this replica has no rows to give."""
+
+    def make_models(self, parts: Parts, turn: Turn) -> list[Any]:
+        """Return the models that user code runs."""
+        return parts.models
+
+    def state(self) -> tuple[list[int], list[list[Any]], list[dict[str, Any]]]:
+        """Return updates made, parameters of each model, states of optimizers."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Show the weights as they are now."""
+
+    def call_driver(self) -> None:
+        """Have the driver look for a message, not only for gradients."""
+
+    def changed(self) -> int:
+        """Count parameters that were changed in place outside of the optimizer."""
+        return 0
+
+    def close(self) -> None:
+        """Make room for another set-up."""
+
+
+class ServerExchange(Exchange):
+    """Replicas push gradients and see the weights of the parameter server."""
+
+    def __init__(
+        self,
+        adapter: ModelAdapter,
+        rank: int,
+        shapes: Sequence[Sequence[tuple[int, ...]]],
+        descriptors: list[int],
+    ) -> None:
+        self._adapter = adapter
         regions, boards = descriptors[::2], descriptors[1::2]
-        self._clients = [
-            _core.ReplicaClient.attach(region, command.rank) for region in regions
-        ]
+        self._clients = [_core.ReplicaClient.attach(region, rank) for region in regions]
         self._views = [
-            WeightsView(client, shapes)
-            for client, shapes in zip(self._clients, command.shapes, strict=True)
+            WeightsView(client, of_one)
+            for client, of_one in zip(self._clients, shapes, strict=True)
         ]
         for region in regions:
             os.close(region)  # the mappings stay
         self._boards = [Board(board) for board in boards]
-        self._optimizers: list[ServerOptimizer] = []
-        #: Of each optimizer, to unpack models with.
+        self._optimizers: list[ServerOptimizerBase] = []
         self.parameters = [
-            [torch.nn.Parameter(tensor) for tensor in view.tensors]
+            [
+                adapter.parameter(values, shape)
+                for values, shape in zip(view.values, view.shapes, strict=True)
+            ]
             for view in self._views
         ]
 
-    def make_optimizers(self, parts: Parts, turn: Turn) -> list[ServerOptimizer]:
+    def make_optimizers(self, parts: Parts, turn: Turn) -> list[ServerOptimizerBase]:
         """Make what user code steps."""
+        links = zip(self._clients, self._views, self._boards, strict=True)
         self._optimizers = [
-            ServerOptimizer(
-                groups, defaults, client=client, view=view, board=board, turn=turn
-            )
-            for (groups, defaults), client, view, board in zip(
-                parts.optimizers, self._clients, self._views, self._boards, strict=True
-            )
+            self._adapter.server_optimizer(description, ServerLink(*link, turn))
+            for description, link in zip(parts.optimizers, links, strict=True)
         ]
         return self._optimizers
-
-    def make_models(self, parts: Parts, turn: Turn) -> list[Any]:
-        """Give the models that user code runs."""
-        return parts.models
 
     def positions(self) -> list[Position | None]:
         """Say where the replica was that this one replaces, for each optimizer."""
@@ -95,73 +134,3 @@ class ServerExchange:
             client.detach()
         for board in self._boards:
             board.close()
-
-
-class LocalExchange:
-    """Replicas run optimizers themselves, on gradients that torch averages."""
-
-    stand_in = True
-    parameters: Sequence[Sequence[torch.Tensor]] = ()
-
-    def __init__(self, command: SetUp, local: Local) -> None:
-        self._local = local
-        if local.port is not None:
-            join_group(local.port, command.rank, command.num_replicas)
-        self._given: list[torch.nn.Module] = []
-        self._models: list[torch.nn.Module] = []
-        self._optimizers: list[LocalOptimizer] = []
-
-    def make_optimizers(self, parts: Parts, turn: Turn) -> list[LocalOptimizer]:
-        """Take the optimizers that came with the models."""
-        self._optimizers = [
-            LocalOptimizer(put_together(*parts_of_one), steps)
-            for parts_of_one, steps in zip(
-                parts.optimizers, self._local.steps, strict=True
-            )
-        ]
-        return self._optimizers
-
-    def make_models(self, parts: Parts, turn: Turn) -> list[Any]:
-        """Give the models that user code runs."""
-        self._given = parts.models
-        averaged = self._local.port is not None and self._optimizers
-        self._models = (
-            wrap(parts.models, parts.config, turn) if averaged else parts.models
-        )
-        return self._models
-
-    def positions(self) -> list[Position | None]:
-        """Say what this replica reported before it was set up anew."""
-        return [Position.decode(state) for state in self._local.states]
-
-    def step_without_rows(self, batch: Any) -> None:
-        """Take part in a step to which this replica has no rows to give."""
-        for optimizer in self._optimizers:
-            optimizer.as_torch.zero_grad()
-        run_without_rows(self._models, batch)
-        for optimizer in self._optimizers:
-            optimizer.as_torch.step()
-
-    def state(self) -> tuple[list[int], list[list[Any]], list[dict[str, Any]]]:
-        """Give the updates made, the parameters and the optimizers' states."""
-        return (
-            [optimizer.num_steps for optimizer in self._optimizers],
-            [
-                [one.detach().numpy() for one in model.parameters()]
-                for model in self._given
-            ],
-            [optimizer.state_dict() for optimizer in self._optimizers],
-        )
-
-    def refresh(self) -> None:
-        """Do nothing: the weights are this replica's own."""
-
-    def call_driver(self) -> None:
-        """Do nothing: the driver waits for messages."""
-
-    def changed(self) -> int:
-        """Count nothing: code may change the weights."""
-        return 0
-
-    def close(self) -> None:
-        """Do nothing: a process is set up once."""

@@ -11,10 +11,11 @@ from xshards.errors import XShardsValueError
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.training.epoch_watch import Watch
 from xshards.learn.training.meters import Meters
+from xshards.learn.training.results import average
 
 if TYPE_CHECKING:
-    from xshards.learn.pytorch.estimator import Estimator
     from xshards.learn.training.commands import Trained
+    from xshards.learn.training.estimator_base import EstimatorBase
 
 __all__ = ["FitOptions", "fit"]
 
@@ -48,18 +49,18 @@ class FitOptions:
             raise XShardsValueError(msg)
 
 
-def fit(estimator: Estimator, data: Any, options: FitOptions) -> list[Any]:
+def fit(estimator: EstimatorBase, data: Any, options: FitOptions) -> list[Any]:
     """Train; see `Estimator.fit`."""
     options.check()
     return _Fit(estimator, options).run(data)
 
 
 class _Fit:
-    def __init__(self, estimator: Estimator, options: FitOptions) -> None:
+    def __init__(self, estimator: EstimatorBase, options: FitOptions) -> None:
         self._estimator = estimator
         self._job = estimator._job
         self._options = options
-        self._metrics = convert_metrics(options.metrics)
+        self._metrics = convert_metrics(options.metrics, self._job.adapter.name)
         self._steps_left = options.max_steps
         self._stopped = False
         self._stats_so_far: dict[str, Any] = {}
@@ -143,7 +144,7 @@ class _Fit:
         merged = Meters.merged([answer.meters for answer in answers]).summary()
         own = [answer.result for answer in answers if answer.result is not None]
         if own:
-            merged |= _average(own)
+            merged |= average(own)
         return {"epoch": self._job.epoch, **merged}
 
     def _own_stats(self, answer: Trained) -> dict[str, Any]:
@@ -163,14 +164,3 @@ class _Fit:
             name if name.startswith("val_") else f"val_{name}": value
             for name, value in result.items()
         }
-
-
-def _average(results: list[dict[str, Any]]) -> dict[str, Any]:
-    meters = []
-    for result in results:
-        one = Meters()
-        one.count(int(result.get("num_samples", 1)))
-        one.add(result, one.num_samples)
-        meters.append(one.state())
-    merged = Meters.merged(meters).summary()
-    return {name: merged[name] for name in results[0] if name in merged}

@@ -1,55 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model in training: its parameter servers, its replicas, and how far it is."""
+"""A model in training: its replicas, where they update, and how far they are."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from xshards.errors import XShardsValueError
-from xshards.learn.pytorch.distributed import make_store
-from xshards.learn.pytorch.local_optimizer import (
-    OptimizerMirror,
-    check_local,
-    needs_closure,
-    take_apart,
-)
-from xshards.learn.pytorch.parameters import check_apart, load_optimizer, pack
 from xshards.learn.training.commands import (
-    Local,
     Notify,
     Parts,
-    SendState,
     SetCallbacks,
     SetUp,
     Train,
     Trained,
     Validate,
 )
-from xshards.learn.training.meters import NUM_SAMPLES, Meters
-from xshards.learn.training.parameter_service import OptimizerServer
+from xshards.learn.training.driver_optimizer import check_apart
+from xshards.learn.training.packing import pack
 from xshards.learn.training.replica_group import ReplicaGroup
+from xshards.learn.training.replica_mode import ReplicaMode
 from xshards.learn.training.replica_turn import Position
+from xshards.learn.training.results import mean_of, merge_validation
+from xshards.learn.training.server_mode import ServerMode
 from xshards.runtime.output import log_levels
 from xshards.runtime.request import Surroundings
 from xshards.runtime.server import module_path
 from xshards.runtime.shipping import worker_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from xshards.context import Context
+    from xshards.learn.training.adapter import ModelAdapter
     from xshards.learn.training.clip import Clip
+    from xshards.learn.training.driver_optimizer import DriverOptimizer
     from xshards.learn.training.inputs import Input
+    from xshards.learn.training.update_mode import OptimizerOwner, UpdateMode
 
-__all__ = ["Job"]
-
-# Room for what a replica leaves with each gradient, besides the model's buffers.
-_STATE_BYTES = 1 << 16
-_BYTES_A_BUFFER = 512
+__all__ = ["Job", "check_num_replicas"]
 
 
 class Job:
@@ -57,12 +46,34 @@ class Job:
 
     It begins when first needed and lasts until `close`: replicas, weights and
     optimizer state stay between fits.
+
+    Parameters
+    ----------
+    adapter
+        The framework.
+    parts
+        What replicas train with.
+    optimizers
+        What changes the models' parameters; none to evaluate and predict only.
+    num_replicas
+        Processes that train together.
+    seed
+        What shuffling and random numbers of batches are drawn from.
+    sync_stats
+        Average the models' buffers over replicas after each epoch.
+    clip
+        How to clip gradients; looked at before each epoch.
+    context
+        Where replicas run.
+    distributed
+        Update in the replicas, not in the parameter server.
     """
 
     def __init__(
         self,
+        adapter: ModelAdapter,
         parts: Parts,
-        optimizers: list[torch.optim.Optimizer],
+        optimizers: list[DriverOptimizer],
         *,
         num_replicas: int,
         seed: int,
@@ -71,6 +82,7 @@ class Job:
         context: Context,
         distributed: bool = False,
     ) -> None:
+        self.adapter = adapter
         self.parts = parts
         self.optimizers = optimizers
         self.num_replicas = num_replicas
@@ -82,13 +94,12 @@ class Job:
         self.observed: float | None = None
         self.schedulers: list[dict[str, Any]] | None = None
         self.options: list[list[dict[str, Any]]] | None = None
-        self.servers: list[OptimizerServer | OptimizerMirror] = []
         self._distributed = distributed
-        self._store: Any = None
         self._sync_stats = sync_stats
         self._sync_buffers: list[Any] | None = None
         self._clip = clip
         self._context = context
+        self._mode = self._choose_mode()
         self._group: ReplicaGroup | None = None
         #: Called when a callback wants a checkpoint written: path, weights only.
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
@@ -101,16 +112,20 @@ class Job:
         return [] if self._group is None else self._group.pids
 
     @property
+    def servers(self) -> Sequence[OptimizerOwner]:
+        """What has the state of each optimizer; none before the job has begun."""
+        return self._mode.owners
+
+    @property
     def num_steps(self) -> int:
         """Updates made so far."""
         return self.servers[0].steps if self.servers else 0
 
-    @property
-    def _local(self) -> bool:
-        """Whether replicas run the optimizers themselves."""
-        return self._distributed or (
-            self.num_replicas == 1 and any(map(needs_closure, self.optimizers))
-        )
+    def begin(self) -> None:
+        """Make what has the optimizers' state, if there is none yet."""
+        if not self.servers:
+            check_apart(self.optimizers)
+            self._mode.begin(self.parts.models)
 
     def train_epoch(
         self,
@@ -125,82 +140,38 @@ class Job:
         """Train one epoch on a source; gives what each replica says of it."""
         for server in self.servers:
             server.set_clip()
+        wanted = after_update is not None or self._has_callbacks
         command = Train(
-            number,
-            self.epoch,
-            batch_size,
-            shuffle,
-            max_batches,
-            self.first_batch,
-            info,
-            self.schedulers,
-            self.options,
-            self._sync_buffers,
-            self._clip,
-            self._local and (after_update is not None or self._has_callbacks),
-            self.observed,
+            source=number,
+            epoch=self.epoch,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            max_batches=max_batches,
+            first_batch=self.first_batch,
+            info=info,
+            schedulers=self.schedulers,
+            options=self.options,
+            buffers=self._sync_buffers,
+            clip=self._clip,
+            watched=self._mode.watches_batches(wanted=wanted),
+            observed=self.observed,
         )
         self.epoch += 1
         self.first_batch = 0
         replicas = self._replicas()
         self.training = True
         try:
-            answers = self._run_epoch(replicas, command, after_update)
+            answers = self._guarded(
+                lambda: self._mode.run_epoch(replicas, command, after_update)
+            )
         finally:
             self.training = False
-        if self._local:
-            self._ask_for_state(replicas)
+        self._mode.end_epoch(self.parts.models, replicas)
         self.schedulers = answers[0].schedulers
         self.options = answers[0].options
         self.parts.operator_state = answers[0].operator_state
         self.take_buffers(answers)
         return answers
-
-    def _run_epoch(
-        self,
-        replicas: ReplicaGroup,
-        command: Train,
-        after_update: Callable[[], None] | None,
-    ) -> list[Trained]:
-        if not self._local:
-            return replicas.run(command, self._parameter_servers(), after_update)
-
-        def on_batch(reports: list[Any]) -> None:
-            steps = reports[0][1]
-            states = [position for position, _ in reports]
-            for mirror, count in zip(self._mirrors(), steps, strict=True):
-                mirror.report(count, states)
-            if after_update is not None:
-                after_update()
-
-        replicas.on_batch = on_batch
-        return self._run(command)
-
-    def _run(self, command: Train | Validate | Notify) -> list[Any]:
-        try:
-            return self._replicas().run(command)
-        except BaseException:
-            if self._local:  # new replicas are made of what the driver has
-                self.stop_replicas()
-            raise
-
-    def take_state(self) -> None:
-        """Give the driver's optimizers, and models if need be, what training made."""
-        if not self._local:
-            for server in self._parameter_servers():
-                server.save_optimizer_state()
-        elif self.training and self._group is not None:
-            self._ask_for_state(self._group)
-
-    def _ask_for_state(self, replicas: ReplicaGroup) -> None:
-        steps, parameters, states = replicas.ask_first(SendState())
-        with torch.no_grad():
-            for model, values in zip(self.parts.models, parameters, strict=True):
-                for parameter, value in zip(model.parameters(), values, strict=True):
-                    parameter.copy_(torch.from_numpy(np.asarray(value)))
-        for mirror, count, state in zip(self._mirrors(), steps, states, strict=True):
-            mirror.steps = count
-            load_optimizer(mirror.optimizer, state)
 
     def validate(
         self,
@@ -219,14 +190,7 @@ class Job:
         command = Validate(number, batch_size, packed, max_batches, info or {})
         answers = self._run(command)
         parts = [answers] if reduce_results else [[one] for one in answers]
-        return [
-            _merge_results([result for result, _ in part])
-            | {
-                name: _merged_metric(metric, [states[index] for _, states in part])
-                for index, (name, metric) in enumerate(metrics.items())
-            }
-            for part in parts
-        ]
+        return [merge_validation(part, metrics) for part in parts]
 
     def add_source(self, data: Input) -> int:
         """Give data to the replicas; gives its number."""
@@ -251,7 +215,7 @@ class Job:
         return any(self._run(Notify(stage, stats)))
 
     def positions(self) -> list[list[Position | None]]:
-        """Give what each replica left with the last update, for each optimizer."""
+        """Return what each replica left with the last update, for each optimizer."""
         return [
             [
                 Position.decode(server.replica_state(rank))
@@ -260,50 +224,23 @@ class Job:
             for server in self.servers
         ]
 
-    def begin(self) -> None:
-        """Make the parameter servers, if there are none yet."""
-        if self.servers:
-            return
-        check_apart(self.optimizers)
-        if self._local:
-            check_local(self.optimizers, self.num_replicas)
-            self.servers = [
-                OptimizerMirror(optimizer, self.num_replicas)
-                for optimizer in self.optimizers
-            ]
-            return
-        buffers = self._buffers()
-        state_bytes = _STATE_BYTES + sum(
-            buffer.nbytes + _BYTES_A_BUFFER for buffer in buffers
-        )
-        self.servers = [
-            OptimizerServer(
-                optimizer,
-                self.parts.models,
-                num_replicas=self.num_replicas,
-                state_bytes=state_bytes,
-                clip=self._clip,
-                context=self._context,
-            )
-            for optimizer in self.optimizers
-        ]
+    def take_state(self) -> None:
+        """Give the driver's optimizers, and models if need be, what training made."""
+        group = self._group if self.training else None
+        self._mode.collect_state(self.parts.models, group)
 
-    def stop_replicas(self) -> None:
-        """End the replicas, so that the next ones take over what is changed here."""
-        if self._group is not None:
-            self._group.close()
-            self._group = self._store = None
-            for server in self.servers:
-                server.abandon_step()
-
-    def replace_models(self, models: list[torch.nn.Module]) -> None:
-        """Take other models, for which there is no optimizer."""
-        self.close()
-        self.parts.models = models
-        self.optimizers = []
+    def take_buffers(self, replicas: Sequence[Trained | Position | None]) -> None:
+        """Make replica 0's buffers the model's, or the mean of all."""
+        by_replica = [one.buffers for one in replicas if one is not None]
+        chosen = by_replica[0]
+        if self._sync_stats:
+            chosen = [mean_of(same) for same in zip(*by_replica, strict=True)]
+            if not self.training:
+                self._sync_buffers = chosen
+        self.adapter.buffers(self.parts.models).write(chosen)
 
     def restore(self, steps: list[int], positions: list[list[Position | None]]) -> None:
-        """Go on after so many updates, with replicas where they were."""
+        """Go on after a number of updates, with replicas where they were."""
         generation = self._generation + 1  # of the set-up that comes next
         for server, count, states in zip(self.servers, steps, positions, strict=True):
             encoded = []
@@ -313,20 +250,68 @@ class Job:
                 encoded.append(b"" if position is None else position.encode())
             server.restore(count, encoded)
 
+    def replace_models(self, models: list[Any]) -> None:
+        """Take other models, for which there is no optimizer."""
+        self.close()
+        self.parts.models = models
+        self.optimizers = []
+        self._mode = self._choose_mode()
+
+    def stop_replicas(self) -> None:
+        """End the replicas, so that the next ones take over what is changed here."""
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+            self._mode.replicas_stopped()
+
     def close(self) -> None:
         """End the replicas and servers; models keep what they have learned."""
         self.stop_replicas()
-        for server in self.servers:
-            server.close()
-        self.servers = []
+        self._mode.close()
+
+    def code(self) -> list[object]:
+        """Return what has code that other processes may have to get by value."""
+        parts = self.parts
+        found: list[object] = [
+            parts.criterion,
+            parts.scheduler_creator,
+            parts.operator_class,
+            parts.initialization_hook,
+            self.adapter,
+            *(optimizer.handle for optimizer in self.optimizers),
+        ]
+        found += [part for one in parts.models for part in self.adapter.modules(one)]
+        return found + [type(part) for part in found]
+
+    def _choose_mode(self) -> UpdateMode:
+        given = (self.adapter, self.optimizers, self.num_replicas)
+        one_evaluates = any(one.evaluates_loss for one in self.optimizers)
+        if self._distributed or (self.num_replicas == 1 and one_evaluates):
+            return ReplicaMode(*given)
+        return ServerMode(*given, clip=self._clip, context=self._context)
+
+    def _run(self, command: Validate | Notify) -> list[Any]:
+        replicas = self._replicas()
+        return self._guarded(lambda: replicas.run(command))
+
+    def _guarded(self, run: Callable[[], list[Any]]) -> list[Any]:
+        try:
+            return run()
+        except BaseException:
+            if not self._mode.keeps_replicas:
+                self.stop_replicas()
+            raise
 
     def _replicas(self) -> ReplicaGroup:
         self.begin()
-        if self._local and self._group is not None and self._group.has_dead:
+        if self._group is not None and not self._mode.is_usable(self._group):
             self.stop_replicas()
         if self._group is None:
             self._group = ReplicaGroup(
-                self.num_replicas, self._context, alone=not self._local
+                self.num_replicas,
+                self._context,
+                entry=self.adapter.entry,
+                fatal_death=self._mode.fatal_death,
             )
             self._group.on_save = self.on_save
             self._set_up(self._group)
@@ -334,132 +319,34 @@ class Job:
 
     def _set_up(self, group: ReplicaGroup) -> None:
         self._generation += 1
-        servers = self._parameter_servers()
-        places = {
-            id(parameter): (number, index)
-            for number, server in enumerate(servers)
-            for index, parameter in enumerate(server.parameters)
-        }
-        self.parts.optimizers = (
-            [take_apart(optimizer) for optimizer in self.optimizers]
-            if self._local
-            else [
-                (optimizer.param_groups, optimizer.defaults)
-                for optimizer in self.optimizers
-            ]
-        )
-        packed = pack(self.parts, places, self._code())
+        self.parts.optimizers = self._mode.describe_optimizers()
+        code, generation = self.code(), self._generation
+        packed = pack(self.parts, self._mode.places, code)
+        adapter = pack(self.adapter, {}, code)
         surroundings = Surroundings(
             directory=os.getcwd(),  # noqa: PTH109 - as the workers of a context
             module_path=tuple(module_path()),
             log_levels=log_levels(),
             setup=tuple(worker_setup),
         )
-        shapes = [
-            [tuple(parameter.shape) for parameter in server.parameters]
-            for server in servers
-        ]
-        generation = self._generation
-
-        def local(rank: int) -> Local | None:
-            if not self._local:
-                return None
-            if self.num_replicas > 1 and self._store is None:
-                self._store = make_store()
-            mirrors = self._mirrors()
-            return Local(
-                None if self._store is None else self._store.port,
-                [mirror.steps for mirror in mirrors],
-                [mirror.replica_state(rank) for mirror in mirrors],
-            )
 
         def make(rank: int) -> SetUp:
             return SetUp(
-                rank,
-                self.num_replicas,
-                self.seed,
-                generation,
-                surroundings,
-                shapes,
-                packed,
-                local(rank),
+                rank=rank,
+                num_replicas=self.num_replicas,
+                seed=self.seed,
+                generation=generation,
+                surroundings=surroundings,
+                adapter=adapter,
+                parts=packed,
+                mode=self._mode.set_up(rank),
             )
 
-        descriptors = [
-            descriptor
-            for server in servers
-            for descriptor in (server.server.fd, server.board.descriptor)
-        ]
-        group.set_up(make, descriptors)
-
-    def _code(self) -> list[object]:
-        """Give what has code that replicas may have to get by value."""
-        parts = self.parts
-        found: list[object] = [
-            parts.criterion,
-            parts.scheduler_creator,
-            parts.operator_class,
-            parts.initialization_hook,
-            *self.optimizers,
-        ]
-        found += [part for model in parts.models for part in model.modules()]
-        return found + [type(part) for part in found]
-
-    def _parameter_servers(self) -> list[OptimizerServer]:
-        return [one for one in self.servers if isinstance(one, OptimizerServer)]
-
-    def _mirrors(self) -> list[OptimizerMirror]:
-        return [one for one in self.servers if isinstance(one, OptimizerMirror)]
-
-    def _buffers(self) -> list[torch.Tensor]:
-        return [buffer for model in self.parts.models for buffer in model.buffers()]
-
-    def take_buffers(self, replicas: Sequence[Trained | Position | None]) -> None:
-        """Make replica 0's buffers the model's, or the mean of all."""
-        by_replica = [one.buffers for one in replicas if one is not None]
-        chosen = by_replica[0]
-        if self._sync_stats:
-            chosen = [_mean_of(same) for same in zip(*by_replica, strict=True)]
-            if not self.training:
-                self._sync_buffers = chosen
-        with torch.no_grad():
-            for buffer, value in zip(self._buffers(), chosen, strict=True):
-                buffer.copy_(torch.from_numpy(np.asarray(value)))
-
-
-def _mean_of(values: Iterable[Any]) -> Any:
-    values = list(values)
-    if values[0].dtype.kind != "f":
-        return values[0]
-    return np.mean(values, axis=0, dtype=values[0].dtype)
-
-
-def _merge_results(results: list[Any]) -> dict[str, Any]:
-    meters = []
-    for result in results:
-        one = Meters()
-        one.count(int(result.get(NUM_SAMPLES, 1)))
-        one.add(result, one.num_samples)
-        meters.append(one.state())
-    merged = Meters.merged(meters).summary()
-    del merged["batch_count"]
-    if all(NUM_SAMPLES not in result for result in results):
-        del merged[NUM_SAMPLES]
-    return {
-        name: value for name, value in merged.items() if not name.startswith("last_")
-    }
-
-
-def _merged_metric(metric: Any, states: list[Any]) -> Any:
-    metric.reset()
-    for state in states:
-        metric.merge(state)
-    value = metric.compute()
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+        group.set_up(make, self._mode.descriptors)
 
 
 def check_num_replicas(workers: int | None, context: Context) -> int:
-    """Give the number of replicas that was asked for; by default one a core."""
+    """Return the number of replicas that was asked for; by default one a core."""
     if workers is None:
         return context.cores
     if workers < 1:

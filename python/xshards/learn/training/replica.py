@@ -1,32 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replica process does: train and validate one copy of the model."""
+"""What a replica does: train and validate one copy of the model."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import faulthandler
 import os
 import sys
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
-# Optimizers import it when they are made, which takes seconds: it should be there when
-# replicas are forked.
-import torch._dynamo
-
-from xshards.learn.pytorch.parameters import unpack
-from xshards.learn.pytorch.server_optimizer import JobStoppedError
-from xshards.learn.pytorch.training_operator import TrainingOperator
 from xshards.learn.training.callback_runner import CallbackRunner
 from xshards.learn.training.commands import (
-    AddSource,
-    DropSource,
     Notify,
     Parts,
     SendState,
@@ -36,103 +21,26 @@ from xshards.learn.training.commands import (
     Trained,
     Validate,
 )
-from xshards.learn.training.exchange import LocalExchange, ServerExchange
 from xshards.learn.training.meters import Meters
+from xshards.learn.training.operator import Operator
+from xshards.learn.training.packing import unpack
 from xshards.learn.training.replica_turn import Turn
-from xshards.learn.training.shard_source import Feed, open_source
-from xshards.runtime.functions import pack_error
-from xshards.runtime.output import WorkerSide
+from xshards.learn.training.source import Feed
 from xshards.runtime.shipping import set_up
-from xshards.runtime.worker import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xshards.learn.pytorch.local_optimizer import LocalOptimizer
-    from xshards.learn.pytorch.server_optimizer import ServerOptimizer
+    from xshards.learn.training.adapter import ModelAdapter
+    from xshards.learn.training.replica_optimizer import ReplicaOptimizer
     from xshards.runtime.channel import Channel
-    from xshards.runtime.worker import Settings
 
-__all__ = ["main"]
-
-# Of glibc's malloc.h.
-_M_TRIM_THRESHOLD = -1
-_M_MMAP_THRESHOLD = -3
-_MOST_KEPT = 1 << 30
+__all__ = ["Replica"]
 
 
-def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
-    """Do what the driver asks until its end is closed. Ends the process."""
-    status = 0
-    try:
-        side = WorkerSide(output)
-        faulthandler.enable()
-        os.register_at_fork(after_in_child=channel.close)
-        settle(settings)
-        _keep_freed_memory()
-        _serve(channel, settings, side)
-    except (EOFError, BrokenPipeError, ConnectionResetError, JobStoppedError):
-        pass
-    except BaseException:  # a forked child must never return
-        sys.excepthook(*sys.exc_info())
-        status = 1
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                stream.flush()
-        os._exit(status)
+class Replica:
+    """Trains and validates one copy of the model, as the driver asks."""
 
-
-def _keep_freed_memory() -> None:
-    """Have malloc keep what a step frees for the next, which needs the same again.
-
-    It would give large tensors back to the system, and every step would wait for pages
-    that are new and zeroed.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # where libc has it
-        set_option = ctypes.CDLL(None).mallopt
-        set_option(_M_MMAP_THRESHOLD, _MOST_KEPT)
-        set_option(_M_TRIM_THRESHOLD, _MOST_KEPT)
-
-
-def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
-    replica: _Replica | None = None
-    sources: dict[int, Any] = {}
-    while True:
-        command, descriptors = channel.receive()
-        try:
-            match command:
-                case SetUp():
-                    if replica is not None:
-                        replica.close()
-                    side.apply(command.surroundings.log_levels)
-                    replica = _Replica(command, descriptors, channel)
-                case AddSource():
-                    source = open_source(command.source, descriptors, settings)
-                    sources[command.number] = source
-                case DropSource():
-                    sources.pop(command.number, None)
-                case SetCallbacks():
-                    assert replica is not None
-                    replica.set_callbacks(command)
-                case _:
-                    assert replica is not None
-                    data = sources.get(getattr(command, "source", 0))
-                    answer = replica.answer(command, data)
-                    side.flush()
-                    replica.tell("done", answer)
-        except JobStoppedError:
-            raise
-        except BaseException as error:  # it belongs to the caller
-            side.flush()
-            message = ("error", *pack_error(error))
-            if replica is None:
-                channel.send(message)
-            else:
-                replica.tell(*message)
-
-
-class _Replica:
     def __init__(
         self, command: SetUp, descriptors: list[int], channel: Channel
     ) -> None:
@@ -140,17 +48,17 @@ class _Replica:
         os.chdir(surroundings.directory)
         sys.path[:] = surroundings.module_path
         set_up(surroundings.setup)
+        self.adapter: ModelAdapter = unpack(command.adapter)
         self._turn = Turn(
+            self.adapter,
             rank=command.rank,
             num_replicas=command.num_replicas,
             seed=command.seed,
             generation=command.generation,
         )
         self._channel = channel
-        self._exchange: ServerExchange | LocalExchange = (
-            ServerExchange(command, descriptors)
-            if command.local is None
-            else LocalExchange(command, command.local)
+        self._exchange = command.mode.connect(
+            self.adapter, command.rank, command.num_replicas, descriptors
         )
         self._runner: CallbackRunner | None = None
         self._parts: Parts = unpack(command.parts, self._exchange.parameters)
@@ -165,7 +73,7 @@ class _Replica:
 
     def set_callbacks(self, command: SetCallbacks) -> None:
         """Have callbacks called from now on."""
-        callbacks = unpack(command.callbacks, []) if command.callbacks else []
+        callbacks = unpack(command.callbacks) if command.callbacks else []
         self._runner = (
             CallbackRunner(
                 callbacks, self._operator, self._turn, command.num_epochs, self._save
@@ -179,10 +87,11 @@ class _Replica:
     def answer(
         self, command: Train | Validate | Notify | SendState, source: Any
     ) -> object:
+        """Do what the driver asks, on a source if it names one; gives the answer."""
         if isinstance(command, Train):
             return self._train(command, source)
         if isinstance(command, SendState):
-            return self._state()
+            return self._exchange.state()
         if isinstance(command, Notify):
             assert self._runner is not None
             self._runner.epoch_stats = dict(command.stats)
@@ -208,35 +117,24 @@ class _Replica:
     def _ask(self, *message: object) -> None:
         self.tell(*message)
         while isinstance(self._channel.receive()[0], SendState):
-            self._channel.send(("done", self._state()))
-
-    def _state(self) -> object:
-        assert isinstance(self._exchange, LocalExchange)
-        return self._exchange.state()
+            self._channel.send(("done", self._exchange.state()))
 
     def _build(self) -> None:
         parts, turn = self._parts, self._turn
-        self._optimizers: list[ServerOptimizer | LocalOptimizer] = [
+        self._optimizers: list[ReplicaOptimizer] = [
             *self._exchange.make_optimizers(parts, turn)
         ]
-        given = [optimizer.as_torch for optimizer in self._optimizers]
-        schedulers: Any = []
-        if parts.scheduler_creator is not None:
-            with warnings.catch_warnings():
-                # Schedulers look for a step that has been taken: the server takes it.
-                warnings.simplefilter("ignore", UserWarning)
-                schedulers = parts.scheduler_creator(
-                    given[0] if len(given) == 1 else given, parts.config
-                )
-        if not isinstance(schedulers, (list, tuple)):
-            schedulers = [schedulers]
+        given = [optimizer.handle for optimizer in self._optimizers]
+        schedulers = self.adapter.make_schedulers(
+            parts.scheduler_creator, given, parts.config
+        )
         self._operator = parts.operator_class(
             parts.config,
             self._exchange.make_models(parts, turn),
             given,
             turn.rank,
             parts.criterion,
-            list(schedulers),
+            schedulers,
             use_tqdm=parts.use_tqdm,
         )
         self._operator._turn = turn
@@ -244,8 +142,8 @@ class _Replica:
         if parts.operator_state:
             self._operator.load_state_dict(parts.operator_state)
         turn.optimizers = self._optimizers
-        turn.schedulers = list(schedulers)
-        turn.buffers = [buffer for model in parts.models for buffer in model.buffers()]
+        turn.schedulers = schedulers
+        turn.buffers = self.adapter.buffers(parts.models)
 
     def _inherit(self) -> None:
         """Find where the replica was that this one replaces, if it does."""
@@ -260,12 +158,7 @@ class _Replica:
         if self._inherited:
             # Of several optimizers, the one that is behind.
             last = min(self._inherited, key=lambda one: (one.epoch, one.batch))
-            self._set_buffers(last.buffers)
-
-    def _set_buffers(self, values: Sequence[Any]) -> None:
-        with torch.no_grad():
-            for buffer, value in zip(self._turn.buffers, values, strict=True):
-                buffer.copy_(torch.from_numpy(np.asarray(value)))
+            self._turn.buffers.write(last.buffers)
 
     def _begin(self, command: Train) -> int:
         """Take over the state in which the epoch begins; gives its first batch."""
@@ -288,7 +181,7 @@ class _Replica:
         if fresh:
             self._set_schedules(command.schedulers or [], command.options or [])
         if command.buffers is not None:
-            self._set_buffers(command.buffers)
+            turn.buffers.write(command.buffers)
         self._operator._observe(command.observed)
         return command.first_batch
 
@@ -318,14 +211,14 @@ class _Replica:
             turn.training = False
         operator._step_schedulers("epoch")
         self._warn_of_changes()
-        own = type(operator).train_epoch is not TrainingOperator.train_epoch
+        own = type(operator).train_epoch is not Operator.train_epoch
         return Trained(
             turn.meters.state(),
             result if own and isinstance(result, dict) else None,
             time.perf_counter() - begin,
             [scheduler.state_dict() for scheduler in turn.schedulers],
             [optimizer.options() for optimizer in self._optimizers],
-            [buffer.numpy().copy() for buffer in turn.buffers],
+            [buffer.copy() for buffer in turn.buffers.read()],
             operator.state_dict(),
         )
 
@@ -360,7 +253,7 @@ class _Replica:
 
     def _validate(self, command: Validate, source: Any) -> tuple[Any, list[Any]]:
         self._exchange.refresh()
-        metrics = unpack(command.metrics, [])
+        metrics = unpack(command.metrics)
         turn = self._turn
         feed = Feed(
             0, command.batch_size, False, turn.seed, turn.rank, turn.num_replicas

@@ -20,19 +20,18 @@ if TYPE_CHECKING:
     from xshards.context import Context
     from xshards.learn.training.commands import SendState, SetUp, Train, Validate
     from xshards.learn.training.inputs import Input
-    from xshards.learn.training.parameter_service import OptimizerServer
+    from xshards.learn.training.server_mode import OptimizerServer
     from xshards.runtime.pool import Worker
 
 __all__ = ["ReplicaGroup"]
 
-_ENTRY = "xshards.learn.training.replica:main"
 # How long to wait for gradients before looking at what replicas say, and how often to
 # look while gradients keep coming.
 _WAIT_SECONDS = 0.005
 _LOOK_SECONDS = 0.02
 # After an error, how long to look for a death that would explain it.
 _DEATH_SECONDS = 0.5
-# A replica that dies so often without a step between is not killed by chance.
+# A replica that dies this often without a step between is not killed by chance.
 _MOST_DEATHS = 4
 
 
@@ -59,19 +58,24 @@ class _Lasting:
 class ReplicaGroup:
     """N replicas, started when first asked, and again when they die.
 
-    With `alone` false they need each other, and the death of one ends all. Used by one
-    thread.
+    With `fatal_death`, which says why, they need each other, and the death of one ends
+    all. Used by one thread.
     """
 
     def __init__(
-        self, num_replicas: int, context: Context, *, alone: bool = True
+        self,
+        num_replicas: int,
+        context: Context,
+        *,
+        entry: str,
+        fatal_death: str | None = None,
     ) -> None:
-        self._alone = alone
+        self._fatal_death = fatal_death
         settings = Settings(
             spill_directory=context.spill_dir,
             memory_bytes=max(context.memory // num_replicas, 1),
             threads=max(1, context.cores // num_replicas),
-            entry=_ENTRY,
+            entry=entry,
         )
         self._pool = context._pool_for(settings)
         self._members = [_Member(rank) for rank in range(num_replicas)]
@@ -253,7 +257,7 @@ class ReplicaGroup:
 
     def _look_for_deaths(self, besides: _Member) -> None:
         """Raise if another replica is gone: then the error tells of that alone."""
-        if self._alone:
+        if self._fatal_death is None:
             return
         others = {
             member.worker.channel: member
@@ -287,12 +291,8 @@ class ReplicaGroup:
         assert member.worker is not None
         end = self._pool.end_of(member.worker)
         member.worker = None
-        if not self._alone:
-            msg = (
-                f"replica {member.rank} died {end}, and torch.distributed cannot go on "
-                "without it: the model is as it was at the end of the last epoch; "
-                'backend="ps" replaces replicas that die'
-            )
+        if self._fatal_death is not None:
+            msg = f"replica {member.rank} died {end}, and {self._fatal_death}"
             raise XShardsWorkerError(msg)
         if not member.waiting:
             return  # it is started when it is needed

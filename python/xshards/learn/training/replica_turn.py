@@ -4,41 +4,21 @@
 from __future__ import annotations
 
 import pickle
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from xshards.learn.training.meters import Meters
+from xshards.learn.training.seeding import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from xshards.learn.pytorch.local_optimizer import LocalOptimizer
-    from xshards.learn.pytorch.server_optimizer import ServerOptimizer
+    import numpy as np
 
-__all__ = ["Position", "Turn", "seed_everything"]
+    from xshards.learn.training.adapter import Buffers, ModelAdapter
+    from xshards.learn.training.replica_optimizer import ReplicaOptimizer
 
-_MASK = (1 << 64) - 1
-
-
-def seed_everything(*numbers: int) -> None:
-    """Seed torch, numpy and random for one batch of one replica.
-
-    So a batch draws the same numbers whenever it is computed: by a replica that
-    replaces another, or by a job that goes on from a checkpoint.
-    """
-    mixed = 0
-    for number in numbers:  # splitmix64
-        mixed = (mixed + number + 0x9E3779B97F4A7C15) & _MASK
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-        mixed ^= mixed >> 31
-    torch.default_generator.manual_seed(mixed >> 1)
-    np.random.seed(mixed & 0xFFFFFFFF)  # noqa: NPY002 - models may use the global one
-    random.seed(mixed)
+__all__ = ["Position", "Turn"]
 
 
 @dataclass
@@ -70,15 +50,22 @@ class Turn:
     """One replica's epoch: what its batches, optimizers and operator share."""
 
     def __init__(
-        self, *, rank: int, num_replicas: int, seed: int, generation: int
+        self,
+        adapter: ModelAdapter,
+        *,
+        rank: int,
+        num_replicas: int,
+        seed: int,
+        generation: int,
     ) -> None:
+        self.adapter = adapter
         self.rank = rank
         self.num_replicas = num_replicas
         self.seed = seed
         self.generation = generation
-        self.optimizers: Sequence[ServerOptimizer | LocalOptimizer] = []
+        self.optimizers: Sequence[ReplicaOptimizer] = []
         self.schedulers: Sequence[Any] = []
-        self.buffers: Sequence[torch.Tensor] = []
+        self.buffers: Buffers = adapter.buffers([])
         self.epoch = 0
         self.batch = 0  # the number of the one that is computed, from 1
         self.rows = 0  # of it, here
@@ -93,7 +80,7 @@ class Turn:
     def begin_batch(self, number: int, rows: int, step_rows: int) -> None:
         """Note that a batch is computed now, and seed what it may draw from."""
         self.batch, self.rows, self.step_rows = number, rows, step_rows
-        seed_everything(self.seed, self.rank, self.epoch, number)
+        seed_everything(self.adapter, self.seed, self.rank, self.epoch, number)
         self.meters.count(rows)
         if self.training:
             for optimizer in self.optimizers:
@@ -126,5 +113,5 @@ class Turn:
             meters.state(),
             [scheduler.state_dict() for scheduler in self.schedulers],
             [optimizer.options() for optimizer in self.optimizers] if changed else [],
-            [buffer.numpy() for buffer in self.buffers],
+            self.buffers.read(),
         ).encode()

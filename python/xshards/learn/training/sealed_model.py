@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsValueError
 from xshards.io.sealed_pickle import as_key
-from xshards.learn.pytorch.parameters import pack
 from xshards.learn.training.checkpoint_files import written_whole
+from xshards.learn.training.packing import pack
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+    from xshards.learn.training.adapter import ModelAdapter
 
 __all__ = ["is_sealed", "load_model", "save_model"]
 
@@ -25,10 +27,13 @@ _SEAL_BYTES = hashlib.sha256().digest_size
 
 
 def save_model(
-    models: Sequence[Any], path: str | os.PathLike[str], key: bytes | str | None
+    adapter: ModelAdapter,
+    models: Sequence[Any],
+    path: str | os.PathLike[str],
+    key: bytes | str | None,
 ) -> None:
     """Write models with their classes, sealed with a key."""
-    code = [type(part) for model in models for part in model.modules()]
+    code = [type(part) for model in models for part in adapter.modules(model)]
     content = pack(list(models), {}, code)
     with written_whole(path) as aside:
         aside.write_bytes(_MAGIC + _seal(content, key) + content)

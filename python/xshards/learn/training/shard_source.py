@@ -9,44 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import torch
 
 from xshards import _core
 from xshards.interop.nested_arrays import nest
-from xshards.learn.pytorch.loaders import LoaderBatches, LoaderSource
+from xshards.learn.training.source import Feed, Share, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xshards.learn.training.adapter import ModelAdapter
     from xshards.runtime.worker import Settings
 
-__all__ = ["Feed", "ShardBatches", "ShardSource", "open_source"]
+__all__ = ["ShardBatches", "ShardSource"]
 
 _WINDOW_ROWS = 1 << 20
 _PREFETCH = 4
 
 
 @dataclass(frozen=True)
-class Feed:
-    """Which batches of an epoch a replica wants."""
-
-    epoch: int
-    batch_size: int
-    shuffle: bool
-    seed: int
-    rank: int
-    num_replicas: int
-    first_batch: int = 0
-    #: Give one row that does not count where there is none, instead of None.
-    stand_in: bool = False
-
-
-#: Rows here, rows over all replicas, and the batch (None if there are no rows here).
-Share = tuple[int, int, Any]
-
-
-@dataclass(frozen=True)
-class ShardSource:
+class ShardSource(Source):
     """Shards that a replica maps; the descriptors of their segments travel beside."""
 
     content: bytes
@@ -55,16 +36,27 @@ class ShardSource:
     #: How the arrays are nested, as JSON with 0 for an array: a pair of features and
     #: target, or a dict that has them as x and y.
     structure: str
-    #: What floats become, by its name in torch; None leaves them.
+    #: What floats become; None leaves them.
     float_type: str | None
+
+    def open(
+        self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
+    ) -> ShardBatches:
+        """Map the shards."""
+        return ShardBatches(self, adapter, descriptors, settings)
 
 
 class ShardBatches:
     """Feeds the batches of shards."""
 
     def __init__(
-        self, source: ShardSource, descriptors: list[int], settings: Settings
+        self,
+        source: ShardSource,
+        adapter: ModelAdapter,
+        descriptors: list[int],
+        settings: Settings,
     ) -> None:
+        self._adapter = adapter
         segments = [
             (kind, descriptor, size)
             for (kind, size), descriptor in zip(
@@ -79,9 +71,7 @@ class ShardBatches:
         )
         self._tensors = source.tensors
         self._structure = json.loads(source.structure)
-        self._float_type: torch.dtype | None = (
-            None if source.float_type is None else getattr(torch, source.float_type)
-        )
+        self._float_type = source.float_type
         self._feeders: dict[tuple[Any, ...], _core.Feeder] = {}
 
     def shares(self, feed: Feed) -> Iterator[Share]:
@@ -113,7 +103,8 @@ class ShardBatches:
         return self._feeders[key]
 
     def _batch(self, arrays: list[Any]) -> tuple[Any, ...]:
-        tensors = iter([self._tensor(array) for array in arrays])
+        make, kind = self._adapter.to_tensor, self._float_type
+        tensors = iter([make(array, kind) for array in arrays])
         nested = nest(self._structure, tensors)
         if isinstance(nested, dict):
             features, target = nested["x"], nested["y"]
@@ -122,19 +113,3 @@ class ShardBatches:
         if isinstance(features, (tuple, list)):
             return (*features, target)
         return (features, target)
-
-    def _tensor(self, array: Any) -> torch.Tensor:
-        # A view of stored data may not be written to; torch has no such tensors.
-        tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
-        if self._float_type is not None and tensor.is_floating_point():
-            return tensor.to(self._float_type)
-        return tensor
-
-
-def open_source(
-    source: ShardSource | LoaderSource, descriptors: list[int], settings: Settings
-) -> ShardBatches | LoaderBatches:
-    """Make a source ready in a replica."""
-    if isinstance(source, ShardSource):
-        return ShardBatches(source, descriptors, settings)
-    return LoaderBatches(source)

@@ -1,25 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code of one's own at each stage of training, validation and prediction."""
 
-from xshards.learn.callbacks.base import Callback, Runner
-from xshards.learn.callbacks.early_stopping import EarlyStopping
-from xshards.learn.callbacks.max_steps import MaxstepsCallback
-from xshards.learn.callbacks.model_checkpoint import ModelCheckpoint
-from xshards.learn.callbacks.tensorboard import TensorBoardCallback
-from xshards.learn.callbacks.tqdm import TqdmCallback
+from xshards.learn import callbacks as _neutral
+from xshards.learn.callbacks import *  # noqa: F403 - all of them work with torch
 from xshards.learn.pytorch.callbacks.maincallback import (
     MainCallback,
     with_main_callback,
 )
 
-__all__ = [
-    "Callback",
-    "EarlyStopping",
-    "MainCallback",
-    "MaxstepsCallback",
-    "ModelCheckpoint",
-    "Runner",
-    "TensorBoardCallback",
-    "TqdmCallback",
-    "with_main_callback",
-]
+__all__ = ["MainCallback", "with_main_callback"]
+__all__ += _neutral.__all__

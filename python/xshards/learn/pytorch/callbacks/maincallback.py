@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.callbacks.main import MainCallbackBase, split_callbacks
 from xshards.learn.pytorch.target_shapes import fit_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from xshards.learn.callbacks.base import Callback, Runner
+
 __all__ = ["MainCallback", "with_main_callback"]
 
 
-class MainCallback(Callback):
+class MainCallback(MainCallbackBase):
     """What a replica does with a batch; a run has exactly one.
 
     Override a method to do it otherwise: read `runner.batch`, `runner.model`,
@@ -46,46 +47,35 @@ class MainCallback(Callback):
         runner.loss.backward()
         runner.optimizer.step()
 
-    def on_lr_adjust(self, runner: Runner) -> None:
-        """Step the scheduler, if there is one."""
-        if runner.scheduler is not None:
-            runner.scheduler.step()
-
-    def on_train_forward(self, runner: Runner) -> None:
-        """Run the model on a batch of training data."""
-        self.on_iter_forward(runner)
-
-    def on_train_backward(self, runner: Runner) -> None:
-        """Make gradients for a batch of training data, and update the weights."""
-        self.on_iter_backward(runner)
-
-    def on_val_forward(self, runner: Runner) -> None:
-        """Run the model on a batch of validation data."""
-        self.on_iter_forward(runner)
-
-    def on_pred_forward(self, runner: Runner) -> None:
-        """Run the model on a batch to predict."""
-        runner.output = runner.model(*runner.batch)
-
 
 def with_main_callback(callbacks: Sequence[Callback] | None) -> list[Callback]:
-    """Give callbacks with their one `MainCallback` first, made if there is none."""
-    given: list[object] = list(callbacks or ())
-    for each in given:
-        if not isinstance(each, Callback):
-            msg = f"callbacks must be Callback objects, got {each!r}"
-            raise XShardsTypeError(msg)
-    mains = [each for each in given if isinstance(each, MainCallback)]
-    if len(mains) > 1:
-        names = ", ".join(type(each).__name__ for each in mains)
-        msg = f"only one MainCallback can do the work, got {len(mains)}: {names}"
-        raise XShardsValueError(msg)
-    others = [
-        each
-        for each in given
-        if isinstance(each, Callback) and not isinstance(each, MainCallback)
-    ]
-    return [*(mains or [MainCallback()]), *others]
+    """Return callbacks with their one `MainCallback` first, made if there is none.
+
+    Parameters
+    ----------
+    callbacks
+        In the order they are called; None for none.
+
+    Returns
+    -------
+    list of Callback
+        The `MainCallback`, then the others.
+
+    Raises
+    ------
+    XShardsTypeError
+        If one is no callback.
+    XShardsValueError
+        If there are several main callbacks.
+
+    Examples
+    --------
+    >>> from xshards.learn.pytorch.callbacks import EarlyStopping, with_main_callback
+    >>> [type(one).__name__ for one in with_main_callback([EarlyStopping()])]
+    ['MainCallback', 'EarlyStopping']
+    """
+    main, others = split_callbacks(callbacks)
+    return [MainCallback() if main is None else main, *others]
 
 
 def _listed(value: object) -> Sequence[object]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,11 +14,11 @@ __all__ = ["WeightsView"]
 
 
 class WeightsView:
-    """The shared weights as tensors that may be written to without harm.
+    """The shared weights as arrays that may be written to without harm.
 
     The mapping is private and writable: what code of the model changes in place, the
     kernel copies, and nobody else sees. `refresh` drops such copies, so that after each
-    step the tensors are the shared weights again, whatever was done to them.
+    step the arrays are the shared weights again, whatever was done to them.
     """
 
     def __init__(
@@ -28,17 +26,15 @@ class WeightsView:
     ) -> None:
         self._private = client.private_weights()
         self._shared = [client.weights(index) for index in range(len(shapes))]
-        self._own = [self._private.parameter(index) for index in range(len(shapes))]
-        self.tensors = [
-            torch.from_numpy(values).view(shape)
-            for values, shape in zip(self._own, shapes, strict=True)
-        ]
+        #: Of each parameter, flat.
+        self.values = [self._private.parameter(index) for index in range(len(shapes))]
+        self.shapes = list(shapes)
         #: Show the weights as they are now.
         self.refresh = self._private.refresh
 
     def changed(self) -> list[int]:
         """Name the parameters that were written to since the last refresh."""
-        pairs = enumerate(zip(self._own, self._shared, strict=True))
+        pairs = enumerate(zip(self.values, self._shared, strict=True))
         return [
             index
             for index, (own, shared) in pairs

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replica does with its batches."""
+
+# ruff: noqa: B027 - what is optional does nothing by default
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from xshards.learn.training.meters import NUM_SAMPLES, Meters
+from xshards.learn.training.source import count_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from xshards.learn.training.replica_turn import Turn
+
+__all__ = ["Operator"]
+
+
+class Operator(ABC):
+    """Trains, validates and predicts with a model on the batches of one replica.
+
+    A framework derives from it and gives `train_batch`, `forward_batch` and
+    `predict_batch`; users derive from that class to train in another way.
+
+    Parameters
+    ----------
+    config
+        What was given to the Estimator.
+    models, optimizers
+        One or several of each, in the order their creators returned them.
+    world_rank
+        The number of this replica.
+    criterion
+        The loss.
+    schedulers
+        What the scheduler creator made.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any] | None,
+        models: Sequence[Any],
+        optimizers: Sequence[Any],
+        world_rank: int,
+        criterion: Any = None,
+        schedulers: Sequence[Any] | None = None,
+        use_fp16: bool = False,  # noqa: FBT001 - the signature users override
+        use_tqdm: bool = False,  # noqa: FBT001
+    ) -> None:
+        self._config = config if config is not None else {}
+        self._models = list(models)
+        self._optimizers = list(optimizers)
+        self._world_rank = world_rank
+        self._criterion = criterion
+        self._schedulers = list(schedulers or [])
+        self._use_fp16 = use_fp16
+        self._use_tqdm = use_tqdm
+        self._scheduler_step_freq: str | None = "batch"
+        self._turn: Turn | None = None
+        self._output: Any = None  # of the last batch, for callbacks
+        self.global_step = 0
+        self.setup(self._config)
+
+    def setup(self, config: dict[str, Any]) -> None:
+        """Override to set up what batches need."""
+
+    def train_epoch(self, iterator: Iterable[Any], info: dict[str, Any]) -> Any:
+        """Train on all batches; gives the averages of what `train_batch` returned."""
+        self.train_mode()
+        meters = Meters() if self._turn is None else self._turn.meters
+        for index, batch in enumerate(iterator):
+            batch_info = {"batch_idx": index, "global_step": self.global_step, **info}
+            values = self.train_batch(batch, batch_info=batch_info)
+            self._end_batch(meters, values, batch)
+        return meters.summary()
+
+    @abstractmethod
+    def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
+        """Compute the loss of a batch, and step down its gradient.
+
+        Returns ``train_loss``, ``num_samples`` and what else is to be averaged. Before
+        the optimizer's step these go to ``self._turn.pending``: should this replica die
+        in the step, its successor knows them.
+        """
+
+    @abstractmethod
+    def forward_batch(
+        self, batch: Any, batch_info: dict[str, Any]
+    ) -> tuple[Any, Any, Any]:
+        """Return the output, the target and the loss (None without criterion)."""
+
+    @abstractmethod
+    def predict_batch(self, pred_batch: Any) -> Any:
+        """Return the model's output for a batch of features."""
+
+    def validate(
+        self,
+        val_iterator: Iterable[Any],
+        info: dict[str, Any],
+        metrics: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Measure the model on all batches, without changing it."""
+        self.eval_mode()
+        meters = Meters()
+        metrics = metrics or {}
+        own = type(self).validate_batch is not Operator.validate_batch
+        with self._inference_mode():
+            for index, batch in enumerate(val_iterator):
+                batch_info = {"batch_idx": index, **info}
+                rows = count_rows(batch)
+                meters.count(rows)
+                if own:
+                    values = dict(self.validate_batch(batch, batch_info))
+                    output, target = values.pop("output", None), batch[-1]
+                else:
+                    output, target, loss = self.forward_batch(batch, batch_info)
+                    values = {} if loss is None else {"val_loss": loss.item()}
+                meters.add(values, rows)
+                for metric in metrics.values():
+                    metric(output, target)
+        summary = meters.summary()
+        averages = {name: summary[name] for name in meters.sums}
+        return {NUM_SAMPLES: meters.num_samples, **averages}
+
+    def validate_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
+        """Measure one batch; override it to measure something else.
+
+        What it returns is averaged over rows; metrics look at its ``"output"``.
+        """
+        with self._inference_mode():
+            output, _, loss = self.forward_batch(batch, batch_info)
+        rows = count_rows(batch)
+        values = {} if loss is None else {"val_loss": loss.item()}
+        return {**values, NUM_SAMPLES: rows, "output": output}
+
+    def predict(self, pred_iterator: Iterable[Any]) -> list[Any]:
+        """Return the predictions of each batch."""
+        self.eval_mode()
+        with self._inference_mode():
+            return [self.predict_batch(batch) for batch in pred_iterator]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Override to keep more than models and optimizers in checkpoints."""
+        return {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Override to take back what `state_dict` gave."""
+
+    def train_mode(self) -> None:
+        """Put the models into training mode."""
+
+    def eval_mode(self) -> None:
+        """Put the models into evaluation mode."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What was given to the Estimator."""
+        return self._config
+
+    @property
+    def model(self) -> Any:
+        """The first model."""
+        return self._models[0]
+
+    @property
+    def models(self) -> list[Any]:
+        """All models."""
+        return self._models
+
+    @property
+    def optimizer(self) -> Any:
+        """The first optimizer."""
+        return self._optimizers[0]
+
+    @property
+    def optimizers(self) -> list[Any]:
+        """All optimizers."""
+        return self._optimizers
+
+    @property
+    def criterion(self) -> Any:
+        """The loss."""
+        return self._criterion
+
+    @property
+    def scheduler(self) -> Any:
+        """The first scheduler, or None."""
+        return self._schedulers[0] if self._schedulers else None
+
+    @property
+    def schedulers(self) -> list[Any]:
+        """All schedulers."""
+        return self._schedulers
+
+    @property
+    def world_rank(self) -> int:
+        """The number of this replica."""
+        return self._world_rank
+
+    @property
+    def use_fp16(self) -> bool:
+        """Whether half precision was asked for."""
+        return self._use_fp16
+
+    @property
+    def use_tqdm(self) -> bool:
+        """Whether a progress bar was asked for."""
+        return self._use_tqdm
+
+    def _inference_mode(self) -> AbstractContextManager[object]:
+        return contextlib.nullcontext()
+
+    def _end_batch(self, meters: Meters, values: Any, batch: Any) -> None:
+        self.global_step += 1
+        if self._turn is not None:
+            self._turn.end_batch(values or {})
+        else:
+            meters.count(count_rows(batch))
+            meters.add(values or {}, count_rows(batch))
+        self._step_schedulers("batch")
+
+    def _step_schedulers(self, frequency: str) -> None:
+        """Step the schedulers, if they step at the end of a "batch" or an "epoch"."""
+        if self._scheduler_step_freq == frequency:
+            for scheduler in self._schedulers:
+                scheduler.step()
+
+    def _observe(self, loss: float | None) -> None:
+        """Step the schedulers that wait for the loss of an epoch."""

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the batches of a replica come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xshards.learn.training.adapter import ModelAdapter
+    from xshards.runtime.worker import Settings
+
+__all__ = ["Batches", "Feed", "Share", "Source", "count_rows"]
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Which batches of an epoch a replica wants."""
+
+    epoch: int
+    batch_size: int
+    shuffle: bool
+    seed: int
+    rank: int
+    num_replicas: int
+    first_batch: int = 0
+    #: Give one row that does not count where there is none, instead of None.
+    stand_in: bool = False
+
+
+#: Rows here, rows over all replicas, and the batch (None if there are no rows here).
+#: A batch is a tuple of tensors or nested ones, the target last.
+Share = tuple[int, int, Any]
+
+
+class Batches(Protocol):
+    """A source that is ready in a replica."""
+
+    def shares(self, feed: Feed) -> Iterator[Share]:
+        """Return this replica's share of each batch of an epoch."""
+
+
+class Source(ABC):
+    """Data as it is sent to replicas; descriptors of its memory travel beside."""
+
+    @abstractmethod
+    def open(
+        self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
+    ) -> Batches:
+        """Make the data ready in a replica."""
+
+
+def count_rows(batch: Any) -> int:
+    """Return the rows of a batch: the length of the first tensor in it."""
+    while isinstance(batch, (list, tuple, dict)):
+        batch = next(iter(batch.values())) if isinstance(batch, dict) else batch[0]
+    return len(batch)
