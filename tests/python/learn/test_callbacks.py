@@ -11,7 +11,6 @@ from xshards.learn.training.event_files import read_events, read_scalar
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from xshards.learn.training.checkpoint_files import latest_checkpoint  # noqa: E402
 from xshards.learn.pytorch.callbacks import (  # noqa: E402
     Callback,
     EarlyStopping,
@@ -22,6 +21,7 @@ from xshards.learn.pytorch.callbacks import (  # noqa: E402
     TqdmCallback,
     with_main_callback,
 )
+from xshards.learn.training.checkpoint_files import latest_checkpoint  # noqa: E402
 
 BATCHES = 4
 
