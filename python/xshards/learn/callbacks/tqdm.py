@@ -3,39 +3,51 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from xshards.learn.callbacks.base import Callback, Runner, loss_of
+from xshards.learn.training.progress_line import ProgressLine
 
 __all__ = ["TqdmCallback"]
 
 
 class TqdmCallback(Callback):
-    """Shows a progress bar for each epoch of training, with the last batch's loss."""
+    """Shows a progress bar for each epoch of training, with the last batch's loss.
+
+    Where stderr is no terminal it writes one line at the end of each epoch.
+
+    Examples
+    --------
+    >>> from xshards.learn.callbacks import TqdmCallback
+    >>> callbacks = [TqdmCallback()]  # for Estimator.fit(..., callbacks=callbacks)
+    """
 
     def __init__(self) -> None:
-        self._bar: Any = None
+        self._line: ProgressLine | None = None
+        self._terminal: bool | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_bar": None}
+        # The stderr of a replica is a pipe to the driver: what that is, counts.
+        terminal = sys.stderr.isatty() if self._terminal is None else self._terminal
+        return {**self.__dict__, "_line": None, "_terminal": terminal}
 
     def before_train_epoch(self, runner: Runner) -> None:  # noqa: D102
         self._close()
         if runner.rank != 0:
             return
-        from tqdm import tqdm
-
-        self._bar = tqdm(
+        self._line = ProgressLine(
+            f"epoch {runner.epochs + 1}/{runner.num_epochs}",
+            "batch",
             total=getattr(runner, "steps_per_epoch", None),
-            desc=f"epoch {runner.epochs + 1}/{runner.num_epochs}",
-            unit="batch",
             leave=False,
+            terminal=self._terminal,
         )
 
     def after_train_iter(self, runner: Runner) -> None:  # noqa: D102
-        if self._bar is not None:
-            self._bar.set_postfix(loss=f"{loss_of(runner):.4g}", refresh=False)
-            self._bar.update()
+        if self._line is not None:
+            shown = {"loss": f"{loss_of(runner):.4g}"}
+            self._line.advance(self._line.count + 1, shown)
 
     def after_train_epoch(self, runner: Runner) -> None:  # noqa: D102
         self._close()
@@ -44,6 +56,6 @@ class TqdmCallback(Callback):
         self._close()
 
     def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        if self._line is not None:
+            self._line.close()
+            self._line = None

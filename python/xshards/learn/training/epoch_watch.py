@@ -6,13 +6,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from xshards.errors import XShardsValueError
 from xshards.learn.training.checkpoint_files import Checkpoint, new_run
 from xshards.learn.training.checkpoint_methods import write_checkpoint
 from xshards.learn.training.event_files import SummaryWriter
 from xshards.learn.training.meters import Meters
+from xshards.learn.training.progress_line import ProgressLine
 from xshards.learn.trigger import TrainingState, convert_trigger
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Watch:
         self._validation = SummaryWriter(log_dir / "validation") if log_dir else None
         self._last_time = time.perf_counter()
         self._show = show
-        self._bar: Any = None
+        self._line: ProgressLine | None = None
         self._shown_at = 0.0
 
     @property
@@ -68,14 +67,14 @@ class Watch:
         """Begin a line for an epoch."""
         if self._show:
             name = f"epoch {self._job.epoch + 1}"
-            self._bar = tqdm(desc=name, unit=" samples", unit_scale=True)
+            self._line = ProgressLine(name, " samples", scaled=True)
 
     def after_epoch(self, stats: dict[str, Any]) -> None:
         """Take note of an epoch's results."""
-        if self._bar is not None:
-            self._advance(stats["num_samples"], stats)
-            self._bar.close()
-            self._bar = None
+        if self._line is not None:
+            self._advance(self._line, stats["num_samples"], stats)
+            self._line.close()
+            self._line = None
         step = self._job.num_steps
         scores = {
             name: value
@@ -93,18 +92,18 @@ class Watch:
 
     def close(self) -> None:
         """Write out what is left."""
-        if self._bar is not None:
-            self._bar.close()
+        if self._line is not None:
+            self._line.close()
         for writer in (self._train, self._validation):
             if writer is not None:
                 writer.close()
 
     def _after_update(self) -> None:
         now = time.perf_counter()
-        if self._bar is not None and now - self._shown_at > _SHOW_SECONDS:
+        if self._line is not None and now - self._shown_at > _SHOW_SECONDS:
             self._shown_at = now
             meters = self._meters()
-            self._advance(meters.num_samples, meters.summary())
+            self._advance(self._line, meters.num_samples, meters.summary())
         if self._trigger is None and self._train is None:
             return
         meters = self._meters()
@@ -124,14 +123,15 @@ class Watch:
         positions = [one for one in self._job.positions()[0] if one is not None]
         return Meters.merged([one.meters for one in positions])
 
-    def _advance(self, num_samples: int, stats: dict[str, Any]) -> None:
+    def _advance(
+        self, line: ProgressLine, num_samples: int, stats: dict[str, Any]
+    ) -> None:
         shown = {
             name: f"{value:.4g}"
             for name, value in stats.items()
             if isinstance(value, float) and not name.startswith("last_")
         }
-        self._bar.set_postfix(shown, refresh=False)
-        self._bar.update(num_samples - self._bar.n)
+        line.advance(num_samples, shown)
 
     def _look(self, loss: float | None, *, epoch_finished: bool) -> None:
         if self._trigger is None or self._model_dir is None:

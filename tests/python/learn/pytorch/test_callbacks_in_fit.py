@@ -13,6 +13,7 @@ from xshards.learn.pytorch.callbacks import (
     MainCallback,
     MaxstepsCallback,
     ModelCheckpoint,
+    TqdmCallback,
 )
 
 
@@ -173,3 +174,18 @@ def test_progress_is_shown_when_asked_for(make, capfd):
     shown = capfd.readouterr().err
     assert "epoch 1: 100 samples" in shown
     assert "train_loss=" in shown
+
+
+def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(make, capfd):
+    estimator = make(mlp(), use_tqdm=True)
+    estimator.fit(shards(2000), epochs=2, batch_size=4, validation_data=shards())
+    shown = capfd.readouterr().err
+    assert "\r" not in shown
+    first, second = shown.splitlines()
+    assert first.startswith("epoch 1: 2.00k samples [")
+    assert second.startswith("epoch 2: 2.00k samples [")
+    assert "val_loss=" in second
+    estimator.fit(shards(), epochs=1, batch_size=4, callbacks=[TqdmCallback()])
+    lines = capfd.readouterr().err.splitlines()
+    assert [one for one in lines if one.startswith("[worker")] == [lines[0]]
+    assert "epoch 3/1: 25batch [" in lines[0]
