@@ -37,8 +37,8 @@ class Planned:
     names: tuple[str, ...] = ()
 
 
-def _ours(module: str, **renamed: str) -> Alias:
-    return Alias(f"xshards.compat.{module}", renamed)
+def _ours(module: str, folder: str = "exports", **renamed: str) -> Alias:
+    return Alias(f"xshards.compat.{folder}.{module}", renamed)
 
 
 _ESTIMATORS = "estimators"
@@ -46,14 +46,16 @@ _IMAGES = "images"
 _LAYERS = "BigDL layers"
 _RAY = "shards on Ray"
 
-_CALLBACKS = {
-    "": "xshards.learn.pytorch.callbacks",
-    ".base": "xshards.learn.callbacks.base",
-    ".maincallback": "xshards.learn.pytorch.callbacks.maincallback",
-    ".maxsteps": "xshards.learn.callbacks.max_steps",
-    ".model_checkpoint": "xshards.learn.callbacks.model_checkpoint",
-    ".tensorboard": "xshards.learn.callbacks.tensorboard",
-    ".tqdm": "xshards.learn.callbacks.tqdm",
+_CALLBACKS = "xshards.learn.callbacks"
+_TORCH_CALLBACKS = "xshards.learn.pytorch.callbacks"
+#: Modules of callbacks, by Orca's names for them.
+_CALLBACK_MODULES = {
+    "base": f"{_CALLBACKS}.base",
+    "maincallback": f"{_TORCH_CALLBACKS}.maincallback",
+    "maxsteps": f"{_CALLBACKS}.max_steps",
+    "model_checkpoint": f"{_CALLBACKS}.model_checkpoint",
+    "tensorboard": f"{_CALLBACKS}.tensorboard",
+    "tqdm": f"{_CALLBACKS}.tqdm",
 }
 
 _OPTIMIZERS = (
@@ -125,13 +127,13 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
     images = f"{data}.image"
     pytorch = f"{learn}.pytorch"
     return {
-        data: _ours("exports.data"),
-        f"{data}.shard": _ours("exports.data"),
-        f"{data}.pandas": _ours("orca.readers"),
-        f"{data}.pandas.preprocessing": _ours("orca.readers"),
-        f"{data}.utils": _ours("exports.data_utils"),
-        f"{data}.file": _ours("exports.files"),
-        f"{data}.transformer": _ours("orca.transformer"),
+        data: _ours("data"),
+        f"{data}.shard": _ours("data"),
+        f"{data}.pandas": _ours("readers", "orca"),
+        f"{data}.pandas.preprocessing": _ours("readers", "orca"),
+        f"{data}.utils": _ours("data_utils"),
+        f"{data}.file": _ours("files"),
+        f"{data}.transformer": _ours("transformer", "orca"),
         f"{data}.ray_xshards": Planned(_RAY, ("RayXShards",)),
         f"{data}.elastic_search": Planned("search indexes", ("elastic_search",)),
         f"{data}.tf": Planned(_ESTIMATORS),
@@ -157,9 +159,10 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
         f"{pytorch}.pytorch_pyspark_estimator": Planned(_ESTIMATORS),
         f"{pytorch}.torch_runner": Planned(_ESTIMATORS, ("TorchRunner",)),
         f"{pytorch}.utils": Planned(_ESTIMATORS, ("process_stats",)),
+        f"{pytorch}.callbacks": Alias(_TORCH_CALLBACKS),
         **{
-            f"{pytorch}.callbacks{part}": Alias(module)
-            for part, module in _CALLBACKS.items()
+            f"{pytorch}.callbacks.{part}": Alias(module)
+            for part, module in _CALLBACK_MODULES.items()
         },
         f"{learn}.tf": Planned(_ESTIMATORS),
         f"{learn}.tf.estimator": Planned(_ESTIMATORS, ("Estimator",)),
@@ -180,12 +183,12 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
 
 MODULES: dict[str, Alias | Planned] = {
     # Analytics Zoo
-    "zoo": _ours("exports.nncontext"),
-    "zoo.common": _ours("exports.nncontext"),
-    "zoo.common.nncontext": _ours("exports.nncontext"),
-    "zoo.orca": _ours("exports.zoo_orca"),
-    "zoo.orca.common": _ours("exports.zoo_orca"),
-    **_orca("zoo.orca", _ours("exports.zoo_pytorch")),
+    "zoo": _ours("nncontext"),
+    "zoo.common": _ours("nncontext"),
+    "zoo.common.nncontext": _ours("nncontext"),
+    "zoo.orca": _ours("zoo_orca"),
+    "zoo.orca.common": _ours("zoo_orca"),
+    **_orca("zoo.orca", _ours("zoo_pytorch")),
     "zoo.pipeline": Planned(_ESTIMATORS),
     "zoo.pipeline.api": Planned(_ESTIMATORS),
     "zoo.pipeline.api.torch": Planned(_ESTIMATORS, _TORCH),
@@ -201,25 +204,25 @@ MODULES: dict[str, Alias | Planned] = {
     "zoo.feature.common": Planned(_ESTIMATORS, ("FeatureSet",)),
     "zoo.ray": Planned(_RAY, ("RayContext", "OrcaRayContext")),
     # BigDL 2
-    "bigdl": _ours("exports.nncontext"),
-    "bigdl.orca": _ours("exports.bigdl_orca"),
-    "bigdl.orca.common": _ours("exports.bigdl_orca"),
-    **_orca("bigdl.orca", _ours("exports.bigdl_pytorch")),
+    "bigdl": _ours("nncontext"),
+    "bigdl.orca": _ours("bigdl_orca"),
+    "bigdl.orca.common": _ours("bigdl_orca"),
+    **_orca("bigdl.orca", _ours("bigdl_pytorch")),
     "bigdl.orca.ray": Planned(_RAY, ("OrcaRayContext", "RayContext")),
     "bigdl.orca.torch": Planned(_ESTIMATORS, _TORCH),
     "bigdl.orca.tfpark": Planned(_ESTIMATORS, _TFPARK),
     "bigdl.orca.inference": Planned(_ESTIMATORS, ("InferenceModel",)),
-    "bigdl.dllib": _ours("exports.nncontext"),
-    "bigdl.dllib.nncontext": _ours("exports.nncontext"),
-    "bigdl.dllib.utils": _ours("exports.nncontext"),
-    "bigdl.dllib.utils.nncontext": _ours("exports.nncontext"),
-    "bigdl.dllib.utils.common": _ours("exports.nncontext"),
-    "bigdl.dllib.utils.file_utils": _ours("exports.files"),
+    "bigdl.dllib": _ours("nncontext"),
+    "bigdl.dllib.nncontext": _ours("nncontext"),
+    "bigdl.dllib.utils": _ours("nncontext"),
+    "bigdl.dllib.utils.nncontext": _ours("nncontext"),
+    "bigdl.dllib.utils.common": _ours("nncontext"),
+    "bigdl.dllib.utils.file_utils": _ours("files"),
     "bigdl.dllib.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
     # BigDL before 2
     "bigdl.nn": Planned(_LAYERS),
     "bigdl.nn.layer": Planned(_LAYERS, _BIGDL_LAYERS),
     "bigdl.nn.criterion": Planned(_LAYERS, _BIGDL_CRITERIONS),
     "bigdl.optim": Planned(_ESTIMATORS),
-    "bigdl.optim.optimizer": _ours("exports.bigdl_optim"),
+    "bigdl.optim.optimizer": _ours("bigdl_optim"),
 }
