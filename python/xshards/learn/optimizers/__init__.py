@@ -1,28 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers of the parameter server under Orca's names; no framework is needed."""
 
-from xshards.learn.optimizers.optimizer import (
-    LBFGS,
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    Ftrl,
-    Optimizer,
-    ParallelAdam,
-    RMSprop,
-)
+from xshards.learn.optimizers import optimizer as _optimizer
+from xshards.learn.optimizers.optimizer import *  # noqa: F403
 
-__all__ = [
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "Adamax",
-    "Ftrl",
-    "Optimizer",
-    "ParallelAdam",
-    "RMSprop",
-]
+__all__: list[str] = []
+__all__ += _optimizer.__all__

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xshards.errors import XShardsNotImplementedError
 from xshards.learn.optimizers.schedule import Default, Scheduler, checked
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from xshards import _core
 
 __all__ = [
@@ -32,16 +35,34 @@ class Optimizer:
     """What an update of the weights does with the gradients.
 
     It is a description: it holds no parameters and no state, so one can be used for
-    several estimators.
+    several estimators. A subclass names its rule and which attribute is which option.
     """
 
+    #: The update rule of the parameter server, and its options by their names there: an
+    #: attribute's name, or a number.
+    _rule: ClassVar[tuple[str, Mapping[str, str | float]]]
     #: How the learning rate changes; None if it stays.
     scheduler: Scheduler | None = None
     learningrate_decay: float = 0.0
 
     def rule(self) -> Rule:
-        """Give the update rule of the parameter server, and its options."""
-        raise NotImplementedError
+        """Return the update rule of the parameter server, and its options.
+
+        Returns
+        -------
+        (str, dict of str to float)
+            The rule's name and its options.
+
+        Raises
+        ------
+        XShardsNotImplementedError
+            If the parameter server has no such rule.
+        """
+        name, options = self._rule
+        return name, {
+            option: float(getattr(self, source) if isinstance(source, str) else source)
+            for option, source in options.items()
+        }
 
     @property
     def schedule(self) -> _core.LearningRateSchedule | None:
@@ -55,18 +76,22 @@ class Optimizer:
         """The value that the schedule wants to be told at each epoch's end, if any."""
         return self.scheduler.monitor if self.scheduler is not None else None
 
-    def _decay(self, learningrate_decay: float) -> None:
-        self.learningrate_decay = learningrate_decay
-        if learningrate_decay:
-            self.scheduler = Default()
-
     def __repr__(self) -> str:
         name, options = self.rule()
         shown = ", ".join(f"{key}={value:g}" for key, value in options.items())
         return f"{type(self).__name__}({name}: {shown})"
 
 
-class SGD(Optimizer):
+class _Decaying(Optimizer):
+    """Divides the rate by 1 + iteration * learningrate_decay."""
+
+    def __post_init__(self) -> None:
+        if self.learningrate_decay:
+            self.scheduler = Default()
+
+
+@dataclass(repr=False, eq=False)
+class SGD(_Decaying):
     """Stochastic gradient descent.
 
     Parameters
@@ -82,6 +107,13 @@ class SGD(Optimizer):
     learningrates, weightdecays
         Values for single weights are not supported; leave them out.
 
+    Raises
+    ------
+    XShardsNotImplementedError
+        If values for single weights are given.
+    XShardsTypeError
+        If `learningrate_schedule` is no schedule.
+
     Examples
     --------
     >>> from xshards.learn.optimizers import SGD
@@ -90,17 +122,31 @@ class SGD(Optimizer):
      'weight_decay': 0.0, 'nesterov': 0.0})
     """
 
-    def __init__(
+    _rule = (
+        "sgd",
+        {
+            "learning_rate": "learningrate",
+            "momentum": "momentum",
+            "dampening": "dampening",
+            "weight_decay": "weightdecay",
+            "nesterov": "nesterov",
+        },
+    )
+    learningrate: float = 1e-3
+    learningrate_decay: float = 0.0
+    weightdecay: float = 0.0
+    momentum: float = 0.0
+    dampening: float = sys.float_info.max
+    nesterov: bool = False
+    learningrate_schedule: InitVar[Scheduler | None] = None
+    learningrates: InitVar[Any] = None
+    weightdecays: InitVar[Any] = None
+
+    def __post_init__(
         self,
-        learningrate: float = 1e-3,
-        learningrate_decay: float = 0.0,
-        weightdecay: float = 0.0,
-        momentum: float = 0.0,
-        dampening: float = sys.float_info.max,
-        nesterov: bool = False,  # noqa: FBT001
-        learningrate_schedule: Scheduler | None = None,
-        learningrates: Any = None,
-        weightdecays: Any = None,
+        learningrate_schedule: Scheduler | None,
+        learningrates: Any,
+        weightdecays: Any,
     ) -> None:
         if learningrates is not None or weightdecays is not None:
             msg = (
@@ -108,211 +154,250 @@ class SGD(Optimizer):
                 "supported; use parameter groups of a torch optimizer"
             )
             raise XShardsNotImplementedError(msg)
-        self.learningrate = learningrate
-        self.weightdecay = weightdecay
-        self.momentum = momentum
-        self.nesterov = nesterov
-        if dampening == sys.float_info.max:
-            dampening = 0.0 if nesterov else momentum
-        self.dampening = dampening
-        self._decay(learningrate_decay)
+        if self.dampening == sys.float_info.max:
+            self.dampening = 0.0 if self.nesterov else self.momentum
+        super().__post_init__()
         if learningrate_schedule is not None:
             self.scheduler = checked(learningrate_schedule)
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "sgd", {
-            "learning_rate": float(self.learningrate),
-            "momentum": float(self.momentum),
-            "dampening": float(self.dampening),
-            "weight_decay": float(self.weightdecay),
-            "nesterov": float(self.nesterov),
-        }
 
-
+@dataclass(repr=False, eq=False)
 class Adagrad(Optimizer):
-    """Adagrad: rates that shrink with the sum of squared gradients."""
+    """Adagrad: rates that shrink with the sum of squared gradients.
 
-    def __init__(
-        self,
-        learningrate: float = 1e-3,
-        learningrate_decay: float = 0.0,
-        weightdecay: float = 0.0,
-    ) -> None:
-        self.learningrate = learningrate
-        self.learningrate_decay = learningrate_decay
-        self.weightdecay = weightdecay
+    Parameters
+    ----------
+    learningrate, weightdecay
+        As torch has them.
+    learningrate_decay
+        The rate is divided by 1 + iteration * this.
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "adagrad", {
-            "learning_rate": float(self.learningrate),
-            "learning_rate_decay": float(self.learningrate_decay),
-            "weight_decay": float(self.weightdecay),
-        }
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Adagrad
+    >>> Adagrad(0.1)
+    Adagrad(adagrad: learning_rate=0.1, learning_rate_decay=0, weight_decay=0)
+    """
+
+    _rule = (
+        "adagrad",
+        {
+            "learning_rate": "learningrate",
+            "learning_rate_decay": "learningrate_decay",
+            "weight_decay": "weightdecay",
+        },
+    )
+    learningrate: float = 1e-3
+    learningrate_decay: float = 0.0
+    weightdecay: float = 0.0
 
 
+@dataclass(repr=False, eq=False)
 class Adadelta(Optimizer):
-    """Adadelta: steps in the units of the weights, without a learning rate."""
+    """Adadelta: steps in the units of the weights, without a learning rate.
 
-    def __init__(self, decayrate: float = 0.9, epsilon: float = 1e-10) -> None:
-        self.decayrate = decayrate
-        self.epsilon = epsilon
+    Parameters
+    ----------
+    decayrate
+        The share of the past in the running means.
+    epsilon
+        Added to the means before roots are taken.
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "adadelta", {
-            "learning_rate": 1.0,
-            "rho": float(self.decayrate),
-            "epsilon": float(self.epsilon),
-        }
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Adadelta
+    >>> Adadelta()
+    Adadelta(adadelta: learning_rate=1, rho=0.9, epsilon=1e-10)
+    """
 
-
-class Adam(Optimizer):
-    """Adam: means of gradients, scaled by those of their squares."""
-
-    def __init__(
-        self,
-        learningrate: float = 1e-3,
-        learningrate_decay: float = 0.0,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-    ) -> None:
-        self.learningrate = learningrate
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
-        self._decay(learningrate_decay)
-
-    def rule(self) -> Rule:  # noqa: D102
-        return "adam", {
-            "learning_rate": float(self.learningrate),
-            "beta1": float(self.beta1),
-            "beta2": float(self.beta2),
-            "epsilon": float(self.epsilon),
-        }
+    _rule = (
+        "adadelta",
+        {"learning_rate": 1.0, "rho": "decayrate", "epsilon": "epsilon"},
+    )
+    decayrate: float = 0.9
+    epsilon: float = 1e-10
 
 
+# What Adam and Adamax have in common.
+_MOMENTS = {
+    "learning_rate": "learningrate",
+    "beta1": "beta1",
+    "beta2": "beta2",
+    "epsilon": "epsilon",
+}
+
+
+@dataclass(repr=False, eq=False)
+class Adam(_Decaying):
+    """Adam: means of gradients, scaled by those of their squares.
+
+    Parameters
+    ----------
+    learningrate, beta1, beta2, epsilon
+        As torch has them; the betas are the shares of the past in the two means.
+    learningrate_decay
+        The rate is divided by 1 + iteration * this.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Adam
+    >>> Adam(0.01)
+    Adam(adam: learning_rate=0.01, beta1=0.9, beta2=0.999, epsilon=1e-08)
+    """
+
+    _rule = ("adam", _MOMENTS)
+    learningrate: float = 1e-3
+    learningrate_decay: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+
+@dataclass(repr=False, eq=False)
 class ParallelAdam(Adam):
-    """Adam. Every optimizer here runs on all cores, whatever `parallel_num` says."""
+    """Adam. Every optimizer here runs on all cores, whatever `parallel_num` says.
 
-    def __init__(
-        self,
-        learningrate: float = 1e-3,
-        learningrate_decay: float = 0.0,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        parallel_num: int = -1,
-    ) -> None:
-        super().__init__(learningrate, learningrate_decay, beta1, beta2, epsilon)
-        self.parallel_num = parallel_num
+    Parameters
+    ----------
+    learningrate, learningrate_decay, beta1, beta2, epsilon
+        As `Adam` has them.
+    parallel_num
+        Has no effect.
+    """
+
+    parallel_num: int = -1
 
 
+@dataclass(repr=False, eq=False)
 class Ftrl(Optimizer):
-    """Follow the regularised leader: weights that become exactly 0."""
+    """Follow the regularised leader: weights that become exactly 0.
 
-    def __init__(
-        self,
-        learningrate: float = 1e-3,
-        learningrate_power: float = -0.5,
-        initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: float = 0.0,
-        l2_regularization_strength: float = 0.0,
-        l2_shrinkage_regularization_strength: float = 0.0,
-    ) -> None:
-        self.learningrate = learningrate
-        self.learningrate_power = learningrate_power
-        self.initial_accumulator_value = initial_accumulator_value
-        self.l1_regularization_strength = l1_regularization_strength
-        self.l2_regularization_strength = l2_regularization_strength
-        self.l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+    Parameters
+    ----------
+    learningrate
+        The rate at the first step.
+    learningrate_power
+        How the rate falls with the sum of squared gradients; 0 keeps it.
+    initial_accumulator_value
+        Where that sum begins.
+    l1_regularization_strength, l2_regularization_strength
+        Penalties on the weights.
+    l2_shrinkage_regularization_strength
+        A penalty on the weights in the gradient only.
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "ftrl", {
-            "learning_rate": float(self.learningrate),
-            "learning_rate_power": float(self.learningrate_power),
-            "initial_accumulator": float(self.initial_accumulator_value),
-            "l1": float(self.l1_regularization_strength),
-            "l2": float(self.l2_regularization_strength),
-            "l2_shrinkage": float(self.l2_shrinkage_regularization_strength),
-        }
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Ftrl
+    >>> Ftrl(0.1, l1_regularization_strength=0.01).rule()[1]["l1"]
+    0.01
+    """
+
+    _rule = (
+        "ftrl",
+        {
+            "learning_rate": "learningrate",
+            "learning_rate_power": "learningrate_power",
+            "initial_accumulator": "initial_accumulator_value",
+            "l1": "l1_regularization_strength",
+            "l2": "l2_regularization_strength",
+            "l2_shrinkage": "l2_shrinkage_regularization_strength",
+        },
+    )
+    learningrate: float = 1e-3
+    learningrate_power: float = -0.5
+    initial_accumulator_value: float = 0.1
+    l1_regularization_strength: float = 0.0
+    l2_regularization_strength: float = 0.0
+    l2_shrinkage_regularization_strength: float = 0.0
 
 
+@dataclass(repr=False, eq=False)
 class Adamax(Optimizer):
-    """Adam with the largest gradient in place of the mean of squares."""
+    """Adam with the largest gradient in place of the mean of squares.
 
-    def __init__(
-        self,
-        learningrate: float = 0.002,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-38,
-    ) -> None:
-        self.learningrate = learningrate
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+    Parameters
+    ----------
+    learningrate, beta1, beta2, epsilon
+        As torch has them.
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "adamax", {
-            "learning_rate": float(self.learningrate),
-            "beta1": float(self.beta1),
-            "beta2": float(self.beta2),
-            "epsilon": float(self.epsilon),
-        }
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Adamax
+    >>> Adamax()
+    Adamax(adamax: learning_rate=0.002, beta1=0.9, beta2=0.999, epsilon=1e-38)
+    """
+
+    _rule = ("adamax", _MOMENTS)
+    learningrate: float = 0.002
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-38
 
 
-class RMSprop(Optimizer):
-    """RMSprop: gradients scaled by the mean of their squares."""
+@dataclass(repr=False, eq=False)
+class RMSprop(_Decaying):
+    """RMSprop: gradients scaled by the mean of their squares.
 
-    def __init__(
-        self,
-        learningrate: float = 1e-2,
-        learningrate_decay: float = 0.0,
-        decayrate: float = 0.99,
-        epsilon: float = 1e-8,
-    ) -> None:
-        self.learningrate = learningrate
-        self.decayrate = decayrate
-        self.epsilon = epsilon
-        self._decay(learningrate_decay)
+    Parameters
+    ----------
+    learningrate, epsilon
+        As torch has them.
+    learningrate_decay
+        The rate is divided by 1 + iteration * this.
+    decayrate
+        The share of the past in the mean.
 
-    def rule(self) -> Rule:  # noqa: D102
-        return "rmsprop", {
-            "learning_rate": float(self.learningrate),
-            "alpha": float(self.decayrate),
-            "epsilon": float(self.epsilon),
-        }
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import RMSprop
+    >>> RMSprop(decayrate=0.9)
+    RMSprop(rmsprop: learning_rate=0.01, alpha=0.9, epsilon=1e-08)
+    """
+
+    _rule = (
+        "rmsprop",
+        {"learning_rate": "learningrate", "alpha": "decayrate", "epsilon": "epsilon"},
+    )
+    learningrate: float = 1e-2
+    learningrate_decay: float = 0.0
+    decayrate: float = 0.99
+    epsilon: float = 1e-8
 
 
+@dataclass(repr=False, eq=False)
 class LBFGS(Optimizer):
     """Limited-memory BFGS, which asks for the loss several times a step.
 
     The parameter server has no such rule. `torch.optim.LBFGS` does the same with one
     replica.
+
+    Parameters
+    ----------
+    max_iter, max_eval, tolfun, tolx, ncorrection, learningrate, verbose
+        Kept, so that scripts can make one; nothing runs it.
+    linesearch, linesearch_options
+        Not supported; leave them out.
+
+    Raises
+    ------
+    XShardsNotImplementedError
+        If a line search is given.
     """
 
-    def __init__(
-        self,
-        max_iter: int = 20,
-        max_eval: float = sys.float_info.max,
-        tolfun: float = 1e-5,
-        tolx: float = 1e-9,
-        ncorrection: int = 100,
-        learningrate: float = 1.0,
-        verbose: bool = False,  # noqa: FBT001
-        linesearch: Any = None,
-        linesearch_options: Any = None,
-    ) -> None:
+    max_iter: int = 20
+    max_eval: float = sys.float_info.max
+    tolfun: float = 1e-5
+    tolx: float = 1e-9
+    ncorrection: int = 100
+    learningrate: float = 1.0
+    verbose: bool = False
+    linesearch: InitVar[Any] = None
+    linesearch_options: InitVar[Any] = None
+
+    def __post_init__(self, linesearch: Any, linesearch_options: Any) -> None:
         if linesearch is not None or linesearch_options is not None:
             msg = "LBFGS: a line search of one's own is not supported; leave it out"
             raise XShardsNotImplementedError(msg)
-        self.max_iter = max_iter
-        self.max_eval = max_eval
-        self.tolfun = tolfun
-        self.tolx = tolx
-        self.ncorrection = ncorrection
-        self.learningrate = learningrate
-        self.verbose = verbose
 
     def rule(self) -> Rule:  # noqa: D102
         msg = (
