@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from xshards.compat.errors import OrcaInputError
 from xshards.compat.orca.torch_estimators import (
     BigDLEstimator,
+    EstimatorFactory,
     OrcaEstimator,
     WorkerEstimator,
-    engine,
-    workers_of,
+    check_backend,
+    make_estimator,
 )
-from xshards.learn import pytorch
 from xshards.learn.optimizers import SGD
 from xshards.learn.pytorch import TrainingOperator
-from xshards.learn.training.checkpoint_files import latest_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +28,8 @@ _BACKENDS = {
 }
 
 
-class Estimator:
+class Estimator(EstimatorFactory):
     """Makes Estimators of PyTorch models."""
-
-    def __new__(cls, *_: object, **__: object) -> NoReturn:
-        """Refuse: Estimators are made by `from_torch`."""
-        msg = "call Estimator.from_torch to make an Estimator"
-        raise OrcaInputError(msg)
 
     @staticmethod
     def from_torch(
@@ -61,29 +54,15 @@ class Estimator:
         backend decides the arguments of the methods; all but "torch_distributed" train
         by the parameter server.
         """
-        if backend not in _BACKENDS:
-            known = ", ".join(_BACKENDS)
-            msg = f"Only {known} are supported as backend, but got {backend!r}"
-            raise OrcaInputError(msg)
+        given = dict(locals())
+        check_backend(backend, _BACKENDS)
         if optimizer is None and backend == "bigdl":
             optimizer = SGD()
+        distributed = backend == "torch_distributed"
         return _BACKENDS[backend](
-            pytorch.Estimator.from_torch(
-                model=model,
+            make_estimator(
+                given,
                 optimizer=optimizer,
-                loss=loss,
-                metrics=metrics,
-                scheduler_creator=scheduler_creator,
-                training_operator_cls=training_operator_cls,
-                initialization_hook=initialization_hook,
-                config=config,
-                scheduler_step_freq=scheduler_step_freq,
-                use_tqdm=use_tqdm,
-                workers=workers_of(workers_per_node),
-                model_dir=model_dir,
-                backend="torch_distributed" if backend == "torch_distributed" else "ps",
-                context=engine(),
+                backend="torch_distributed" if distributed else "ps",
             )
         )
-
-    latest_checkpoint = staticmethod(latest_checkpoint)

@@ -7,22 +7,46 @@ and take and give SparkXShards.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from xshards.compat.errors import OrcaInputError
 from xshards.compat.orca import session
 from xshards.compat.orca.shard_base import DATA_FRAME
 from xshards.compat.orca.spark_xshards import SparkXShards
 from xshards.compat.spark import blocks
 from xshards.compat.spark.rdd import RDD
+from xshards.learn.training.checkpoint_files import latest_checkpoint
 from xshards.shards import XShards
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
     from xshards.learn.pytorch import Estimator
 
-__all__ = ["BigDLEstimator", "OrcaEstimator", "SparkEstimator", "WorkerEstimator"]
+__all__ = [
+    "BigDLEstimator",
+    "EstimatorFactory",
+    "OrcaEstimator",
+    "SparkEstimator",
+    "WorkerEstimator",
+    "check_backend",
+    "make_estimator",
+]
+
+# What Orca's from_torch takes and ours does not.
+_ORCAS_OWN = frozenset(["backend", "log_level", "log_to_driver", "workers_per_node"])
+
+
+class EstimatorFactory:
+    """Makes Estimators of PyTorch models."""
+
+    def __new__(cls, *_: object, **__: object) -> NoReturn:
+        """Refuse: Estimators are made by `from_torch`."""
+        msg = "call Estimator.from_torch to make an Estimator"
+        raise OrcaInputError(msg)
+
+    latest_checkpoint = staticmethod(latest_checkpoint)
 
 
 class OrcaEstimator:
@@ -264,14 +288,26 @@ class SparkEstimator(OrcaEstimator):
         )
 
 
-def workers_of(workers_per_node: int) -> int | None:
-    """Say how many replicas there are: one for each core unless it was asked for."""
-    return workers_per_node if workers_per_node > 1 else None
+def check_backend(backend: str, known: Iterable[str]) -> None:
+    """Refuse a backend that Orca does not have."""
+    if backend not in known:
+        names = ", ".join(known)
+        msg = f"Only {names} are supported as backend, but got {backend!r}"
+        raise OrcaInputError(msg)
 
 
-def engine() -> Any:
-    """Give the engine of the session."""
-    return session.active_context()._engine
+def make_estimator(given: dict[str, Any], **changed: Any) -> Estimator:
+    """Make our Estimator of the arguments that Orca's `from_torch` was given."""
+    from xshards.learn import pytorch
+
+    options = {name: one for name, one in given.items() if name not in _ORCAS_OWN}
+    per_node = given["workers_per_node"]
+    return pytorch.Estimator.from_torch(
+        **(options | changed),
+        # One for each core unless more were asked for.
+        workers=per_node if per_node > 1 else None,
+        context=session.active_context()._engine,
+    )
 
 
 def _to_ours(data: Any) -> Any:
