@@ -37,7 +37,8 @@ _BACKENDS = ("ps", "torch_distributed")
 class Estimator(EstimatorBase):
     """Trains a PyTorch model on shards with several replicas of it.
 
-    Make one with `from_torch`.
+    Make one with `from_torch`. Besides shards, DataFrames and arrays its data can be a
+    torch DataLoader or Dataset, or a function that makes one.
     """
 
     @staticmethod
@@ -85,9 +86,13 @@ class Estimator(EstimatorBase):
             What to do with batches, if not the usual.
         initialization_hook
             Called in every replica before anything else.
+        config
+            Passed to all functions that make something, and to the operator.
+        use_tqdm
+            Show a progress bar; one line an epoch where there is no terminal.
         workers
-            How many replicas; by default one for each core of the context, times
-            `workers_per_node` if that is given.
+            How many replicas; by default `workers_per_node` if that is more than 1, and
+            one for each core of the context otherwise.
         model_dir
             Where checkpoints go.
         sync_stats
@@ -100,6 +105,21 @@ class Estimator(EstimatorBase):
             DistributedDataParallel over gloo, with which the death of a replica ends
             training, and a model whose parameters do not all get a gradient in every
             step needs ``config={"find_unused_parameters": True}``.
+        context
+            Where replicas run; by default the one of this process.
+
+        Returns
+        -------
+        Estimator
+            One that has not trained yet; replicas start with the first `fit`.
+
+        Raises
+        ------
+        XShardsTypeError
+            If the model, the optimizer or the loss is none of torch's.
+        XShardsValueError
+            If `workers` is less than 1, or `backend` or `scheduler_step_freq` is none
+            of those above.
 
         Examples
         --------

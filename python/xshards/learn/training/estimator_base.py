@@ -88,25 +88,26 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
         ----------
         data
             XShards of DataFrames (with `feature_cols` and `label_cols`) or of arrays
-            ``{"x": ..., "y": ...}``; a DataFrame or arrays; a loader
-            Dataset; a function that takes the config, or it and the batch size, and
-            returns one of these two.
+            ``{"x": ..., "y": ...}``; a DataFrame or arrays; a data loader of the
+            framework's own, or a function that takes the config, or it and the batch
+            size, and returns one.
         epochs
-            How many.
+            How often to visit all rows.
         batch_size
-            Rows of a step, over all replicas. A DataLoader has its own.
+            Rows of a step, over all replicas. A data loader has its own.
         feature_cols, label_cols
             The columns of a DataFrame that are the model's input and its target.
+            `labels_cols` is another name for the second.
         validation_data
             What to measure the model on after each epoch; as `data`.
         validation_methods
             What to measure; by default the Estimator's metrics.
         checkpoint_trigger
-            When to write a checkpoint to `model_dir`.
+            When to write a checkpoint to `model_dir`; of `xshards.learn.trigger`.
         callbacks
-            Called in replicas at each stage.
+            Called in replicas at each stage; of `xshards.learn.callbacks`.
         max_steps
-            End after so many updates.
+            End after this many updates.
         profile
             Report the seconds of each epoch too.
         reduce_results
@@ -121,6 +122,46 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
         list of dict
             For each epoch: epoch, batch_count, num_samples, train_loss,
             last_train_loss, val_loss and val_<metric>.
+
+        Raises
+        ------
+        XShardsRuntimeError
+            If the Estimator has no optimizer or no loss.
+        XShardsTypeError
+            If data or a callback is none.
+        XShardsValueError
+            If a number is too small, a column is missing or there are no rows.
+        XShardsWorkerError
+            If a replica died, and could not be replaced.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MAE
+        >>> from xshards.learn.pytorch import Estimator
+        >>> frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 3.0, 5.0, 7.0]})
+        >>> model = torch.nn.Linear(1, 1)
+        >>> estimator = Estimator.from_torch(
+        ...     model=model,
+        ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+        ...     loss=torch.nn.MSELoss(),
+        ...     metrics=[MAE()],
+        ...     workers=2,
+        ... )
+        >>> history = estimator.fit(
+        ...     xs.from_pandas(frame, num_partitions=2),
+        ...     epochs=2,
+        ...     batch_size=2,
+        ...     feature_cols=["a"],
+        ...     label_cols="y",
+        ...     validation_data=frame,
+        ... )
+        >>> [(one["epoch"], one["num_samples"]) for one in history]
+        [(1, 4), (2, 4)]
+        >>> sorted(history[-1])
+        ['batch_count', 'epoch', 'last_train_loss', 'num_samples', 'train_loss',
+         'val_MAE', 'val_loss']
+        >>> estimator.shutdown()
         """
         self._require("fit", optimizer=True)
         split_callbacks(callbacks)  # refuses what are no callbacks
@@ -159,13 +200,54 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
     ) -> Any:
         """Measure the loss and metrics on data.
 
-        Parameters are those of `fit`; `num_steps` limits the batches.
+        Parameters
+        ----------
+        data
+            As for `fit`.
+        batch_size
+            Rows at a time, over all replicas.
+        num_steps
+            End after this many batches.
+        feature_cols, label_cols
+            The columns of a DataFrame that are the model's input and its target.
+            `labels_cols` is another name for the second.
+        validation_methods
+            What to measure; by default the Estimator's metrics. `validation_metrics`
+            is another name for it.
+        profile
+            Report the seconds it took too.
+        reduce_results
+            Merge what replicas report; a list of each one's otherwise.
+        info
+            Passed on to the training operator.
+        callbacks
+            Called in replicas at each stage.
 
         Returns
         -------
         dict
             num_samples, val_loss and the metrics by their names. A list of them, one
             for each replica, with ``reduce_results=False``.
+
+        Raises
+        ------
+        XShardsTypeError
+            If data, a metric or a callback is none.
+        XShardsValueError
+            If `batch_size` is too small, a column is missing or there are no rows.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MAE
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(
+        ...     model=torch.nn.Identity(), loss=torch.nn.MSELoss(), workers=1
+        ... )
+        >>> x = np.ones((6, 1), dtype="float32")
+        >>> estimator.evaluate({"x": x, "y": 3 * x}, validation_methods=[MAE()])
+        {'num_samples': 6, 'val_loss': 4.0, 'MAE': 2.0}
+        >>> estimator.shutdown()
         """
         self._require("evaluate")
         split_callbacks(callbacks)  # refuses what are no callbacks
@@ -220,14 +302,40 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
             Rows at a time.
         feature_cols
             The columns that are the model's input.
+        profile
+            Taken for Orca's sake; has no effect.
+        callbacks
+            Called in workers before and after each batch.
+        output_cols
+            Names for the new columns of DataFrames, one for each output of the model.
 
         Returns
         -------
         XShards, DataFrame or array
             XShards of arrays gain ``"prediction"`` beside ``"x"``, DataFrames a column
-            ``prediction``; shards keep their order and sizes. Arrays, and what a
-            DataLoader gives, become an array (a list of them for a model with several
+            ``prediction``; shards keep their order and sizes. Arrays, and what a data
+            loader gives, become an array (a list of them for a model with several
             outputs).
+
+        Raises
+        ------
+        XShardsTypeError
+            If data or a callback is none.
+        XShardsValueError
+            If `batch_size` is too small or a column is missing.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(model=torch.nn.Softsign())
+        >>> estimator.predict(np.array([[1.0], [3.0]], dtype="float32"))
+        array([[0.5 ],
+               [0.75]], dtype=float32)
+        >>> estimator.predict(pd.DataFrame({"a": [1.0, 3.0]}), feature_cols=["a"])
+             a  prediction
+        0  1.0        0.50
+        1  3.0        0.75
         """
         _check_batch_size(batch_size)
         split_callbacks(callbacks)  # refuses what are no callbacks
@@ -236,30 +344,101 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
         )
 
     def get_model(self) -> Any:
-        """Give a copy of the model (or of the list of models) as it is now."""
+        """Copy the model as it is now.
+
+        Returns
+        -------
+        model, or list of models
+            As they were given to the Estimator, with what they have learned.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> Estimator.from_torch(model=torch.nn.Linear(2, 1)).get_model()
+        Linear(in_features=2, out_features=1, bias=True)
+        """
         models = [self._job.adapter.copy_model(one) for one in self._job.parts.models]
         return models[0] if len(models) == 1 else models
 
     def set_constant_gradient_clipping(self, min: float, max: float) -> None:
-        """Limit every element of the gradient to an interval, from the next fit on."""
+        """Limit every element of the gradient to an interval, from the next fit on.
+
+        Parameters
+        ----------
+        min, max
+            The interval.
+
+        Raises
+        ------
+        XShardsValueError
+            If `min` is more than `max`.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
+        >>> estimator.set_constant_gradient_clipping(-1.0, 1.0)
+        """
         if min > max:
             msg = f"min must be at most max, got {min} and {max}"
             raise XShardsValueError(msg)
         self._clip.constant = (float(min), float(max))
 
     def set_l2_norm_gradient_clipping(self, clip_norm: float) -> None:
-        """Limit the L2 norm of the whole gradient, from the next fit on."""
+        """Limit the L2 norm of the whole gradient, from the next fit on.
+
+        Parameters
+        ----------
+        clip_norm
+            The largest norm.
+
+        Raises
+        ------
+        XShardsValueError
+            If it is not more than 0.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
+        >>> estimator.set_l2_norm_gradient_clipping(10.0)
+        """
         if clip_norm <= 0:
             msg = f"clip_norm must be more than 0, got {clip_norm}"
             raise XShardsValueError(msg)
         self._clip.norm = float(clip_norm)
 
     def clear_gradient_clipping(self) -> None:
-        """Clip gradients no more, from the next fit on."""
+        """Clip gradients no more, from the next fit on.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
+        >>> estimator.set_l2_norm_gradient_clipping(10.0)
+        >>> estimator.clear_gradient_clipping()
+        """
         self._clip.constant = self._clip.norm = None
 
     def shutdown(self, force: bool = False) -> None:  # noqa: FBT001 - Orca's
-        """End the replicas. The model stays, and may be used and trained again."""
+        """End the replicas. The model stays, and may be used and trained again.
+
+        Parameters
+        ----------
+        force
+            Taken for Orca's sake; has no effect.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import Estimator
+        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
+        >>> estimator.shutdown()
+        """
         self._job.close()
 
     def _save_for_callback(self, path: str, weights_only: bool) -> None:  # noqa: FBT001
