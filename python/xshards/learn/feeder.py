@@ -32,6 +32,11 @@ class Tensor:
         One column gives an array of its cells; several are stacked side by side.
     dtype
         The array's dtype; by default the one that holds all columns.
+
+    Examples
+    --------
+    >>> from xshards.learn.feeder import Tensor
+    >>> features = Tensor(["a", "b"], "float32")
     """
 
     columns: Sequence[str]
@@ -47,10 +52,25 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Batch:
-    """One replica's share of a step."""
+    """One replica's share of a step.
+
+    Parameters
+    ----------
+    step
+        The number of the step in its epoch, from 0.
+    step_rows
+        Rows of the step over all replicas; the arrays may have fewer, or none.
+    arrays
+        One for each `Tensor`.
+
+    Examples
+    --------
+    >>> from xshards.learn.feeder import Batch
+    >>> Batch(0, 2, [np.array([1.0, 2.0])]).step_rows
+    2
+    """
 
     step: int
-    #: Rows of the step over all replicas; the arrays may have fewer, or none.
     step_rows: int
     arrays: list[np.ndarray[Any, Any]]
 
@@ -131,9 +151,26 @@ class Feeder:
         return self._core.num_steps
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
-        """Give the batches of an epoch, from one of its steps on.
+        """Visit the batches of an epoch, from one of its steps on.
 
         One epoch is read at a time: an iterator that was begun before may not go on.
+
+        Parameters
+        ----------
+        epoch
+            Which one, from 0; decides the order of rows if they are shuffled.
+        first_step
+            Skip the steps before this one.
+
+        Returns
+        -------
+        iterator of Batch
+            In the order of steps.
+
+        Raises
+        ------
+        XShardsRuntimeError
+            If another epoch has begun since.
         """
         self._epochs_begun += 1
         this = self._epochs_begun

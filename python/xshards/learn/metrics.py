@@ -277,6 +277,15 @@ class Accuracy(Metric):
     ----------
     zero_based_label
         Whether class indices begin at 0; at 1 if not. Two classes are always 0 and 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import Accuracy
+    >>> metric = Accuracy().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.5
     """
 
     # By position too, as Orca takes it.
@@ -288,19 +297,59 @@ class Accuracy(Metric):
 
 
 class SparseCategoricalAccuracy(Metric):
-    """How often the class with the largest score is the target."""
+    """How often the class with the largest score is the target.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import SparseCategoricalAccuracy
+    >>> metric = SparseCategoricalAccuracy().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
 
 class CategoricalAccuracy(Metric):
-    """How often the class with the largest score is that of the one-hot target."""
+    """How often the class with the largest score is that of the one-hot target.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import CategoricalAccuracy
+    >>> metric = CategoricalAccuracy().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([[0, 1], [0, 1]]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
 
 class BinaryAccuracy(Metric):
-    """How often a value above 0.5 stands for a target of 1."""
+    """How often a value above 0.5 stands for a target of 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import BinaryAccuracy
+    >>> metric = BinaryAccuracy().get_metric("pytorch")
+    >>> metric(torch.tensor([0.7, 0.2]), torch.tensor([1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
 
 class Top5Accuracy(Metric):
-    """How often the target is among the five classes with the largest scores."""
+    """How often the target is among the five classes with the largest scores.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import Top5Accuracy
+    >>> metric = Top5Accuracy().get_metric("pytorch")
+    >>> metric(torch.tensor([[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]]), torch.tensor([4]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
 
 class AUC(Metric):
@@ -310,6 +359,15 @@ class AUC(Metric):
     ----------
     threshold_num
         Taken for Orca's sake. The area is exact, no thresholds are chosen.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import AUC
+    >>> metric = AUC().get_metric("pytorch")
+    >>> metric(torch.tensor([0.9, 0.3, 0.4]), torch.tensor([1, 0, 1]))
+    >>> round(metric.compute().item(), 4)
+    1.0
     """
 
     def __init__(self, threshold_num: int = 200) -> None:
@@ -323,56 +381,144 @@ class AUC(Metric):
 
 
 class MAE(Metric):
-    """The mean absolute error, over all elements."""
+    """The mean absolute error, over all elements.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import MAE
+    >>> metric = MAE().get_metric("pytorch")
+    >>> metric(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
 
 class MSE(Metric):
-    """The mean squared error, over all elements."""
+    """The mean squared error, over all elements.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import MSE
+    >>> metric = MSE().get_metric("pytorch")
+    >>> metric(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> round(metric.compute().item(), 4)
+    2.0
+    """
 
 
 class BinaryCrossEntropy(Metric):
-    """The cross entropy of probabilities of 1 and targets of 0 or 1, over elements."""
+    """The cross entropy of probabilities of 1 and targets of 0 or 1, over elements.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import BinaryCrossEntropy
+    >>> metric = BinaryCrossEntropy().get_metric("pytorch")
+    >>> metric(torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
 
 class CategoricalCrossEntropy(Metric):
-    """The cross entropy of class probabilities and one-hot targets, over rows."""
+    """The cross entropy of class probabilities and one-hot targets, over rows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import CategoricalCrossEntropy
+    >>> metric = CategoricalCrossEntropy().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
 
 class SparseCategoricalCrossEntropy(Metric):
-    """The cross entropy of class probabilities and class indices, over rows."""
+    """The cross entropy of class probabilities and class indices, over rows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import SparseCategoricalCrossEntropy
+    >>> metric = SparseCategoricalCrossEntropy().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([0]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
 
 class KLDivergence(Metric):
-    """The Kullback-Leibler divergence of predictions from targets, over rows."""
+    """The Kullback-Leibler divergence of predictions from targets, over rows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import KLDivergence
+    >>> metric = KLDivergence().get_metric("pytorch")
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
 
 class Poisson(Metric):
-    """The Poisson loss of predicted counts, over elements."""
+    """The Poisson loss of predicted counts, over elements.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import Poisson
+    >>> metric = Poisson().get_metric("pytorch")
+    >>> metric(torch.tensor([1.0, 1.0]), torch.tensor([1.0, 2.0]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
 
 class ROC(Metric):
-    """Rates of false and true positives, and their thresholds."""
+    """Rates of false and true positives, and their thresholds.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import ROC
+    >>> metric = ROC().get_metric("pytorch")
+    >>> metric(torch.tensor([1.0, 0.5, 0.75]), torch.tensor([1, 1, 0]))
+    >>> false_positives, true_positives, thresholds = metric.compute()
+    >>> true_positives.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
 
 
 class PrecisionRecallCurve(Metric):
-    """Precision and recall, and their thresholds."""
+    """Precision and recall, and their thresholds.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import PrecisionRecallCurve
+    >>> metric = PrecisionRecallCurve().get_metric("pytorch")
+    >>> metric(torch.tensor([1.0, 0.5, 0.75]), torch.tensor([1, 1, 0]))
+    >>> precision, recall, thresholds = metric.compute()
+    >>> thresholds.tolist()
+    [0.5, 0.75, 1.0]
+    """
+
+
+#: How the values of classes become one. "binary" is about class 1 alone, "micro" about
+#: the counts of all classes, "macro" is the mean over classes that occur. None is
+#: "binary" where one float is predicted for each target, which is 1 from 0.5 on, and
+#: "micro" for scores of classes or class indices.
+Average = Literal["binary", "micro", "macro"] | None
 
 
 class _OfClasses(Metric):
-    """A metric of classes.
+    """A metric of classes."""
 
-    Parameters
-    ----------
-    average
-        "binary" is about class 1 alone, "micro" about the counts of all classes, and
-        "macro" is the mean over classes that occur. By default "binary" where one float
-        is predicted for each target, which is 1 from 0.5 on, and "micro" for scores of
-        classes or class indices.
-    """
-
-    def __init__(
-        self, *, average: Literal["binary", "micro", "macro"] | None = None
-    ) -> None:
+    def __init__(self, *, average: Average = None) -> None:
         self.average = average
 
     def _options(self) -> dict[str, Any]:
@@ -380,12 +526,57 @@ class _OfClasses(Metric):
 
 
 class F1Score(_OfClasses):
-    """The harmonic mean of precision and recall."""
+    """The harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    average
+        "binary", "micro" or "macro"; see `Average`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import F1Score
+    >>> metric = F1Score().get_metric("pytorch")
+    >>> metric(torch.tensor([0.9, 0.2, 0.1]), torch.tensor([1, 1, 0]))
+    >>> round(metric.compute().item(), 4)
+    0.6667
+    """
 
 
 class Precision(_OfClasses):
-    """The share of rows predicted to be of a class that are."""
+    """The share of rows predicted to be of a class that are.
+
+    Parameters
+    ----------
+    average
+        "binary", "micro" or "macro"; see `Average`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import Precision
+    >>> metric = Precision().get_metric("pytorch")
+    >>> metric(torch.tensor([0.9, 0.2, 0.1]), torch.tensor([1, 1, 0]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
 
 class Recall(_OfClasses):
-    """The share of rows of a class that were predicted to be."""
+    """The share of rows of a class that were predicted to be.
+
+    Parameters
+    ----------
+    average
+        "binary", "micro" or "macro"; see `Average`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import Recall
+    >>> metric = Recall().get_metric("pytorch")
+    >>> metric(torch.tensor([0.9, 0.2, 0.1]), torch.tensor([1, 1, 0]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """

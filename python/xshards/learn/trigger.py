@@ -39,6 +39,12 @@ class TrainingState:
         The first validation metric, when it was last computed; None before.
     epoch_finished
         Whether this update was the last one of an epoch.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import TrainingState
+    >>> TrainingState(epoch=1, iteration=40, epoch_finished=True).loss is None
+    True
     """
 
     epoch: int
@@ -52,11 +58,31 @@ class Trigger(ABC):
     """A condition on the state of training; `&` and `|` combine two.
 
     A trigger remembers nothing, so a run that was resumed goes on as the first did.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import Trigger, TrainingState
+    >>> class Odd(Trigger):
+    ...     def fires(self, state):
+    ...         return state.iteration % 2 == 1
+    >>> Odd().fires(TrainingState(0, 3))
+    True
     """
 
     @abstractmethod
     def fires(self, state: TrainingState) -> bool:
-        """Tell whether the condition holds."""
+        """Tell whether the condition holds.
+
+        Parameters
+        ----------
+        state
+            How far training is.
+
+        Returns
+        -------
+        bool
+            True to act now.
+        """
 
     def __and__(self, other: Trigger) -> Trigger:
         return And(self, other) if isinstance(other, Trigger) else NotImplemented
@@ -67,7 +93,14 @@ class Trigger(ABC):
 
 @dataclass(frozen=True)
 class EveryEpoch(Trigger):
-    """Fires at the end of each epoch."""
+    """Fires at the end of each epoch.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import EveryEpoch, TrainingState
+    >>> EveryEpoch().fires(TrainingState(1, 10, epoch_finished=True))
+    True
+    """
 
     def fires(self, state: TrainingState) -> bool:  # noqa: D102
         return state.epoch_finished
@@ -76,6 +109,16 @@ class EveryEpoch(Trigger):
 @dataclass(frozen=True)
 class SeveralIteration(Trigger):
     """Fires after every `interval` updates, over epochs.
+
+    Parameters
+    ----------
+    interval
+        Updates from one firing to the next.
+
+    Raises
+    ------
+    XShardsTypeError, XShardsValueError
+        If it is no int, or less than 1.
 
     Examples
     --------
@@ -96,7 +139,24 @@ class SeveralIteration(Trigger):
 
 @dataclass(frozen=True)
 class MaxEpoch(Trigger):
-    """Fires once `max` epochs are finished."""
+    """Fires once `max` epochs are finished.
+
+    Parameters
+    ----------
+    max
+        Epochs since training began.
+
+    Raises
+    ------
+    XShardsTypeError, XShardsValueError
+        If it is no int, or less than 1.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import MaxEpoch, TrainingState
+    >>> MaxEpoch(2).fires(TrainingState(2, 10))
+    True
+    """
 
     max: int
 
@@ -109,7 +169,24 @@ class MaxEpoch(Trigger):
 
 @dataclass(frozen=True)
 class MaxIteration(Trigger):
-    """Fires once `max` updates are made."""
+    """Fires once `max` updates are made.
+
+    Parameters
+    ----------
+    max
+        Updates since training began.
+
+    Raises
+    ------
+    XShardsTypeError, XShardsValueError
+        If it is no int, or less than 1.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import MaxIteration, TrainingState
+    >>> MaxIteration(2).fires(TrainingState(0, 2))
+    True
+    """
 
     max: int
 
@@ -122,7 +199,19 @@ class MaxIteration(Trigger):
 
 @dataclass(frozen=True)
 class MinLoss(Trigger):
-    """Fires when the loss is below `min`."""
+    """Fires when the loss is below `min`.
+
+    Parameters
+    ----------
+    min
+        The loss to reach.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import MinLoss, TrainingState
+    >>> MinLoss(0.5).fires(TrainingState(0, 10, loss=0.4))
+    True
+    """
 
     min: float
 
@@ -132,7 +221,19 @@ class MinLoss(Trigger):
 
 @dataclass(frozen=True)
 class MaxScore(Trigger):
-    """Fires when the validation score is above `max`."""
+    """Fires when the validation score is above `max`.
+
+    Parameters
+    ----------
+    max
+        The score to reach; that of the first metric.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import MaxScore, TrainingState
+    >>> MaxScore(0.9).fires(TrainingState(1, 10, score=0.95))
+    True
+    """
 
     max: float
 
@@ -157,6 +258,11 @@ class _Combined(Trigger):
 class And(_Combined):
     """Fires when all of its triggers do.
 
+    Parameters
+    ----------
+    first, *others
+        Triggers, or their names.
+
     Examples
     --------
     >>> from xshards.learn.trigger import EveryEpoch, MinLoss, TrainingState
@@ -170,7 +276,20 @@ class And(_Combined):
 
 
 class Or(_Combined):
-    """Fires when any of its triggers does."""
+    """Fires when any of its triggers does.
+
+    Parameters
+    ----------
+    first, *others
+        Triggers, or their names.
+
+    Examples
+    --------
+    >>> from xshards.learn.trigger import MaxEpoch, MinLoss, TrainingState
+    >>> enough = MaxEpoch(10) | MinLoss(0.5)
+    >>> enough.fires(TrainingState(1, 10, loss=0.4))
+    True
+    """
 
     def fires(self, state: TrainingState) -> bool:  # noqa: D102
         return any(trigger.fires(state) for trigger in self.triggers)
@@ -178,6 +297,21 @@ class Or(_Combined):
 
 def convert_trigger(trigger: object) -> Trigger:
     """Make a trigger of its name: "everyepoch", in any case. Triggers stay as they are.
+
+    Parameters
+    ----------
+    trigger
+        A trigger or its name.
+
+    Returns
+    -------
+    Trigger
+        The trigger.
+
+    Raises
+    ------
+    XShardsTypeError, XShardsValueError
+        If it is neither, or no known name.
 
     Examples
     --------

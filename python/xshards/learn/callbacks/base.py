@@ -9,7 +9,15 @@ __all__ = ["Callback", "Runner", "loss_of"]
 
 
 class Runner(Protocol):
-    """A replica at work, as callbacks see and change it."""
+    """A replica at work, as callbacks see and change it.
+
+    Examples
+    --------
+    >>> from xshards.learn.callbacks import Callback, Runner
+    >>> class StopEarly(Callback):
+    ...     def after_train_iter(self, runner: Runner) -> None:
+    ...         runner.should_stop = runner.global_step >= 100
+    """
 
     #: Which replica this is, and of how many.
     rank: int
@@ -60,11 +68,11 @@ class Callback:
     """Called at each stage of a run, in every replica; override what you need.
 
     A stage of training calls the stage without a name unless it is overridden itself:
-    `after_train_iter` calls `after_iter`, and so on.
+    `after_train_iter` calls `after_iter`, and so on. Every method gets the `Runner`.
 
     Examples
     --------
-    >>> from xshards.learn.pytorch.callbacks import Callback
+    >>> from xshards.learn.callbacks import Callback
     >>> class ShowLoss(Callback):
     ...     def after_train_iter(self, runner):
     ...         if runner.rank == 0 and self.every_n_iter(runner, 100):

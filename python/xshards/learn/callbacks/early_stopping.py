@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An end when nothing gets better any more."""
+"""Stop training when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EarlyStopping(Callback):
 
     Examples
     --------
-    >>> from xshards.learn.pytorch.callbacks import EarlyStopping
+    >>> from xshards.learn.callbacks import EarlyStopping
     >>> stop = EarlyStopping("val_Accuracy", patience=3, mode="max")
     """
 

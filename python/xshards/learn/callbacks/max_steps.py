@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An end after a number of updates."""
+"""Stop training after a number of updates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ class MaxstepsCallback(Callback):
     ----------
     max_step
         Updates since training began, over epochs.
+
+    Raises
+    ------
+    XShardsValueError
+        If it is less than 1.
+
+    Examples
+    --------
+    >>> from xshards.learn.callbacks import MaxstepsCallback
+    >>> callbacks = [MaxstepsCallback(1000)]
     """
 
     def __init__(self, max_step: int) -> None:

@@ -33,7 +33,7 @@ class ModelCheckpoint(Callback):
 
     Examples
     --------
-    >>> from xshards.learn.pytorch.callbacks import ModelCheckpoint
+    >>> from xshards.learn.callbacks import ModelCheckpoint
     >>> ModelCheckpoint("models/net").path_of(3)
     'models/net-epoch=3.ckpt'
     >>> ModelCheckpoint("models/{epoch:02d}-net").path_of(3)
@@ -71,7 +71,18 @@ class ModelCheckpoint(Callback):
                 raise XShardsValueError(msg)
 
     def path_of(self, number: int) -> str:
-        """Name the file of an epoch, or of an update."""
+        """Name the file of an epoch, or of an update.
+
+        Parameters
+        ----------
+        number
+            Which one, from 1.
+
+        Returns
+        -------
+        str
+            The file.
+        """
         name = self.filename
         if not _FIELD.search(name):
             # With nothing before it, the number stands alone.
@@ -100,5 +111,21 @@ class ModelCheckpoint(Callback):
 
     @classmethod
     def get_latest_checkpoint(cls, dirname: str | os.PathLike[str]) -> str:
-        """Name the newest checkpoint in a directory."""
+        """Name the newest checkpoint in a directory.
+
+        Parameters
+        ----------
+        dirname
+            The directory.
+
+        Returns
+        -------
+        str
+            The file.
+
+        Raises
+        ------
+        XShardsFileNotFoundError
+            If there is none.
+        """
         return latest_checkpoint(dirname)

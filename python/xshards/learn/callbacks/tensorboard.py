@@ -34,7 +34,7 @@ class TensorBoardCallback(Callback):
 
     Examples
     --------
-    >>> from xshards.learn.pytorch.callbacks import TensorBoardCallback
+    >>> from xshards.learn.callbacks import TensorBoardCallback
     >>> every_tenth = TensorBoardCallback("runs/today", freq=10)
     """
 

@@ -36,6 +36,12 @@ class Optimizer:
 
     It is a description: it holds no parameters and no state, so one can be used for
     several estimators. A subclass names its rule and which attribute is which option.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import Adam, Optimizer
+    >>> isinstance(Adam(), Optimizer)
+    True
     """
 
     #: The update rule of the parameter server, and its options by their names there: an
@@ -263,6 +269,12 @@ class ParallelAdam(Adam):
         As `Adam` has them.
     parallel_num
         Has no effect.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import ParallelAdam
+    >>> ParallelAdam(0.01, parallel_num=4).rule()[0]
+    'adam'
     """
 
     parallel_num: int = -1
@@ -382,6 +394,12 @@ class LBFGS(Optimizer):
     ------
     XShardsNotImplementedError
         If a line search is given.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import LBFGS
+    >>> LBFGS(max_iter=5)
+    LBFGS(max_iter=5, learningrate=1)
     """
 
     max_iter: int = 20

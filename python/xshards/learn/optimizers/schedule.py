@@ -26,14 +26,32 @@ __all__ = [
 
 
 class Scheduler(ABC):
-    """A description of a schedule; `native` makes one for a run."""
+    """A description of a schedule; `native` makes one for a run.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import Scheduler, Step
+    >>> isinstance(Step(10, 0.5), Scheduler)
+    True
+    """
 
     #: The value that the schedule wants to be told at each epoch's end, if it does.
     monitor: str | None = None
 
     @abstractmethod
     def native(self, learningrate_decay: float = 0.0) -> _core.LearningRateSchedule:
-        """Make a schedule that has seen nothing, for an optimizer with this decay."""
+        """Make a schedule that has seen nothing.
+
+        Parameters
+        ----------
+        learningrate_decay
+            That of the optimizer.
+
+        Returns
+        -------
+        LearningRateSchedule
+            Its `rate_at` gives the rate of an iteration.
+        """
 
 
 def checked(scheduler: object) -> Scheduler:
@@ -48,7 +66,15 @@ def checked(scheduler: object) -> Scheduler:
 
 
 class Default(Scheduler):
-    """rate / (1 + iteration * the optimizer's learningrate_decay)."""
+    """rate / (1 + iteration * the optimizer's learningrate_decay).
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import Default
+    >>> schedule = Default().native(learningrate_decay=1.0)
+    >>> [schedule.rate_at(1.0, iteration) for iteration in range(2)]
+    [1.0, 0.5]
+    """
 
     def native(  # noqa: D102
         self, learningrate_decay: float = 0.0
@@ -72,6 +98,18 @@ class _Stateless(Scheduler):
 class Poly(_Stateless):
     """rate * (1 - iteration / max_iteration) ^ power, and 0 afterwards.
 
+    Parameters
+    ----------
+    power
+        How fast it falls.
+    max_iteration
+        Where it becomes 0.
+
+    Raises
+    ------
+    XShardsValueError
+        If a number makes no sense.
+
     Examples
     --------
     >>> from xshards.learn.optimizers.schedule import Poly
@@ -90,7 +128,29 @@ class Poly(_Stateless):
 
 
 class Exponential(_Stateless):
-    """rate * decay_rate ^ (iteration / decay_step), in whole steps if `stair_case`."""
+    """rate * decay_rate ^ (iteration / decay_step), in whole steps if `stair_case`.
+
+    Parameters
+    ----------
+    decay_step
+        Iterations of a step.
+    decay_rate
+        What a step multiplies the rate by.
+    stair_case
+        Whether the rate stays within a step.
+
+    Raises
+    ------
+    XShardsValueError
+        If a number makes no sense.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import Exponential
+    >>> schedule = Exponential(2, 0.25, stair_case=True).native()
+    >>> [schedule.rate_at(1.0, iteration) for iteration in range(4)]
+    [1.0, 1.0, 0.25, 0.25]
+    """
 
     def __init__(
         self,
@@ -110,7 +170,27 @@ class Exponential(_Stateless):
 
 
 class Step(_Stateless):
-    """rate * gamma ^ floor(iteration / step_size)."""
+    """rate * gamma ^ floor(iteration / step_size).
+
+    Parameters
+    ----------
+    step_size
+        Iterations of a step.
+    gamma
+        What a step multiplies the rate by.
+
+    Raises
+    ------
+    XShardsValueError
+        If a number makes no sense.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import Step
+    >>> schedule = Step(2, 0.5).native()
+    >>> [schedule.rate_at(1.0, iteration) for iteration in range(4)]
+    [1.0, 1.0, 0.5, 0.5]
+    """
 
     def __init__(self, step_size: int, gamma: float) -> None:
         self.step_size = step_size
@@ -122,7 +202,27 @@ class Step(_Stateless):
 
 
 class MultiStep(_Stateless):
-    """rate * gamma for each of the ascending step sizes that has been reached."""
+    """rate * gamma for each of the ascending step sizes that has been reached.
+
+    Parameters
+    ----------
+    step_sizes
+        Iterations at which the rate changes.
+    gamma
+        What the rate is multiplied by.
+
+    Raises
+    ------
+    XShardsValueError
+        If a number makes no sense.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import MultiStep
+    >>> schedule = MultiStep([1, 3], 0.5).native()
+    >>> [schedule.rate_at(1.0, iteration) for iteration in range(4)]
+    [1.0, 0.5, 0.5, 0.25]
+    """
 
     def __init__(self, step_sizes: Sequence[int], gamma: float) -> None:
         self.step_sizes = list(step_sizes)
@@ -134,7 +234,25 @@ class MultiStep(_Stateless):
 
 
 class Warmup(_Stateless):
-    """rate + delta * iteration."""
+    """rate + delta * iteration.
+
+    Parameters
+    ----------
+    delta
+        What each iteration adds.
+
+    Raises
+    ------
+    XShardsValueError
+        If a number makes no sense.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers.schedule import Warmup
+    >>> schedule = Warmup(0.5).native()
+    >>> [schedule.rate_at(1.0, iteration) for iteration in range(3)]
+    [1.0, 1.5, 2.0]
+    """
 
     def __init__(self, delta: float) -> None:
         self.delta = delta
@@ -163,6 +281,18 @@ class Plateau(_Stateless):
         Epochs after a reduction in which none is counted.
     min_lr
         The rate to stop at.
+
+    Raises
+    ------
+    XShardsValueError
+        If the mode is another, or a number makes no sense.
+
+    Examples
+    --------
+    >>> from xshards.learn.optimizers import SGD
+    >>> from xshards.learn.optimizers.schedule import Plateau
+    >>> SGD(0.1, learningrate_schedule=Plateau("val_loss", patience=2)).monitor
+    'val_loss'
     """
 
     def __init__(
@@ -220,7 +350,20 @@ class SequentialSchedule(Scheduler):
         self._parts: list[tuple[Scheduler, int]] = []
 
     def add(self, scheduler: Scheduler, max_iteration: int) -> SequentialSchedule:
-        """Append a schedule for a number of iterations; the last one goes on."""
+        """Append a schedule for a number of iterations; the last one goes on.
+
+        Parameters
+        ----------
+        scheduler
+            Any other schedule.
+        max_iteration
+            How long it holds.
+
+        Returns
+        -------
+        SequentialSchedule
+            This one, to add more.
+        """
         self._parts.append((checked(scheduler), max_iteration))
         self.monitor = self.monitor or scheduler.monitor
         self.native()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from xshards._util.public_names import name_methods
 from xshards.context import default_context
 from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.adapter import TorchAdapter
@@ -39,6 +38,20 @@ class Estimator(EstimatorBase):
 
     Make one with `from_torch`. Besides shards, DataFrames and arrays its data can be a
     torch DataLoader or Dataset, or a function that makes one.
+
+    Parameters
+    ----------
+    job, metrics, model_dir, clip, context
+        What `from_torch` makes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch import Estimator
+    >>> estimator = Estimator.from_torch(model=torch.nn.Tanh())
+    >>> loader = torch.utils.data.DataLoader(torch.zeros(4, 1), batch_size=2)
+    >>> estimator.predict(loader).shape
+    (4, 1)
     """
 
     @staticmethod
@@ -183,6 +196,3 @@ class Estimator(EstimatorBase):
         return Estimator(
             job, metrics=metrics, model_dir=model_dir, clip=clip, context=context
         )
-
-
-name_methods(Estimator, "Estimator")
