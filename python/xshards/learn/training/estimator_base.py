@@ -12,6 +12,7 @@ from xshards.learn.callbacks.main import split_callbacks
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.training.checkpoint_methods import CheckpointMethods
 from xshards.learn.training.checkpoint_state import write_file
+from xshards.learn.training.clip_methods import ClipMethods
 from xshards.learn.training.fit_loop import FitOptions, fit
 from xshards.learn.training.inputs import make_input
 from xshards.learn.training.predict import predict
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["EstimatorBase"]
 
 
-class EstimatorBase(CheckpointMethods, SummaryMethods):
+class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
     """Trains a model on shards with several replicas of it.
 
     A framework's Estimator derives from it and adds a function that makes one.
@@ -360,69 +361,6 @@ class EstimatorBase(CheckpointMethods, SummaryMethods):
         """
         models = [self._job.adapter.copy_model(one) for one in self._job.parts.models]
         return models[0] if len(models) == 1 else models
-
-    def set_constant_gradient_clipping(self, min: float, max: float) -> None:
-        """Limit every element of the gradient to an interval, from the next fit on.
-
-        Parameters
-        ----------
-        min, max
-            The interval.
-
-        Raises
-        ------
-        XShardsValueError
-            If `min` is more than `max`.
-
-        Examples
-        --------
-        >>> import torch
-        >>> from xshards.learn.pytorch import Estimator
-        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
-        >>> estimator.set_constant_gradient_clipping(-1.0, 1.0)
-        """
-        if min > max:
-            msg = f"min must be at most max, got {min} and {max}"
-            raise XShardsValueError(msg)
-        self._clip.constant = (float(min), float(max))
-
-    def set_l2_norm_gradient_clipping(self, clip_norm: float) -> None:
-        """Limit the L2 norm of the whole gradient, from the next fit on.
-
-        Parameters
-        ----------
-        clip_norm
-            The largest norm.
-
-        Raises
-        ------
-        XShardsValueError
-            If it is not more than 0.
-
-        Examples
-        --------
-        >>> import torch
-        >>> from xshards.learn.pytorch import Estimator
-        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
-        >>> estimator.set_l2_norm_gradient_clipping(10.0)
-        """
-        if clip_norm <= 0:
-            msg = f"clip_norm must be more than 0, got {clip_norm}"
-            raise XShardsValueError(msg)
-        self._clip.norm = float(clip_norm)
-
-    def clear_gradient_clipping(self) -> None:
-        """Clip gradients no more, from the next fit on.
-
-        Examples
-        --------
-        >>> import torch
-        >>> from xshards.learn.pytorch import Estimator
-        >>> estimator = Estimator.from_torch(model=torch.nn.Linear(2, 1))
-        >>> estimator.set_l2_norm_gradient_clipping(10.0)
-        >>> estimator.clear_gradient_clipping()
-        """
-        self._clip.constant = self._clip.norm = None
 
     def shutdown(self, force: bool = False) -> None:  # noqa: FBT001 - Orca's
         """End the replicas. The model stays, and may be used and trained again.

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Validation metrics, named without a framework; `get_metric` makes one that counts."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from xshards.errors import (
+    XShardsNotImplementedError,
+    XShardsTypeError,
+    XShardsValueError,
+)
+
+__all__ = [
+    "Accumulator",
+    "CustomizedMetric",
+    "Metric",
+    "convert_metrics",
+    "register_metrics",
+]
+
+# The metrics themselves are in the modules beside this one.
+_PACKAGE = __name__.rpartition(".")[0]
+#: The modules that have the metrics of each framework, imported when first used.
+_modules: dict[str, str] = {"pytorch": "xshards.learn.pytorch.metrics"}
+
+
+class Accumulator(Protocol):
+    """A metric of one framework, which adds up batches."""
+
+    def __call__(self, preds: Any, targets: Any) -> None:
+        """Add a batch."""
+
+    def compute(self) -> Any:
+        """Return the value for what was added."""
+
+    def state(self) -> Any:
+        """Return all that another one needs to go on."""
+
+    def merge(self, state: Any) -> None:
+        """Add what another one has seen."""
+
+    def reset(self) -> None:
+        """Forget what was added."""
+
+
+def register_metrics(backend: str, module: str) -> None:
+    """Name the module that has the metrics of a framework.
+
+    Parameters
+    ----------
+    backend
+        The framework, as `ModelAdapter.name` has it.
+    module
+        Has a class for each metric that the framework can compute, of the same name and
+        with the options that the metric here has. Imported when first needed.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import MSE, register_metrics
+    >>> register_metrics("pytorch", "xshards.learn.pytorch.metrics")
+    >>> type(MSE().get_metric("pytorch"))
+    <class 'xshards.learn.pytorch.metrics.means.MSE'>
+    """
+    _modules[backend] = module
+
+
+class Metric:
+    """What to measure on validation data.
+
+    It is a description, of no framework; derive from it to add options.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import MSE
+    >>> mse = MSE().get_metric("pytorch")
+    >>> mse(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> mse.compute().item()
+    2.0
+    """
+
+    def get_metric(self, backend: str = "pytorch") -> Accumulator:
+        """Make an object that adds up batches in a framework.
+
+        Parameters
+        ----------
+        backend
+            The framework; see `register_metrics`.
+
+        Returns
+        -------
+        Accumulator
+            Called with the predictions and targets of each batch; `compute` gives the
+            value.
+
+        Raises
+        ------
+        XShardsNotImplementedError
+            If the framework is not known or has no such metric.
+        """
+        module = _modules.get(backend)
+        if module is None:
+            known = ", ".join(f'"{name}"' for name in _modules)
+            msg = f"metrics are made for the backend {known} only, got {backend!r}"
+            raise XShardsNotImplementedError(msg)
+        name = self._class_name()
+        found = getattr(importlib.import_module(module), name, None)
+        if found is None:
+            msg = f"the backend {backend!r} has no metric {name}"
+            raise XShardsNotImplementedError(msg)
+        made: Accumulator = found(**self._options())
+        return made
+
+    def _class_name(self) -> str:
+        """Name the framework's class: this metric's, or that of its nearest base."""
+        bases = [
+            one for one in type(self).__mro__ if one.__module__.startswith(_PACKAGE)
+        ]
+        return bases[0].__name__
+
+    def _options(self) -> dict[str, Any]:
+        """Return what that class is made with."""
+        return {}
+
+    def get_name(self) -> str:
+        """Return the name that results are listed under.
+
+        Returns
+        -------
+        str
+            The name of the class, unless it has one of its own.
+        """
+        return type(self).__name__
+
+    @staticmethod
+    def convert_metrics_list(
+        metrics: Any, backend: str = "pytorch"
+    ) -> list[Accumulator]:
+        """Make the objects for a list of metrics and functions.
+
+        Parameters are those of `convert_metrics`.
+
+        Returns
+        -------
+        list of Accumulator
+            In the order of the metrics.
+        """
+        return list(convert_metrics(metrics, backend).values())
+
+    @staticmethod
+    def convert_metrics_dict(
+        metrics: Any, backend: str = "pytorch"
+    ) -> dict[str, Accumulator]:
+        """Make the objects for a list of metrics and functions, by name.
+
+        Parameters are those of `convert_metrics`.
+
+        Returns
+        -------
+        dict of str to Accumulator
+            In the order of the metrics.
+        """
+        return convert_metrics(metrics, backend)
+
+
+def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, Accumulator]:
+    """Make the objects for one metric, a list of them, or None, by their names.
+
+    Parameters
+    ----------
+    metrics
+        A metric or several. A function of predictions and targets stands for a
+        `CustomizedMetric`.
+    backend
+        The framework; see `register_metrics`.
+
+    Returns
+    -------
+    dict of str to Accumulator
+        In the order of the metrics.
+
+    Raises
+    ------
+    XShardsTypeError
+        If one is no metric.
+    XShardsValueError
+        If two have the same name.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import MAE, Accuracy, convert_metrics
+    >>> list(convert_metrics([Accuracy(), MAE()]))
+    ['Accuracy', 'MAE']
+    """
+    if metrics is None:
+        return {}
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, (str, Metric))
+    made: dict[str, Accumulator] = {}
+    for each in metrics if several else [metrics]:
+        metric = _described(each)
+        if metric.get_name() in made:
+            msg = (
+                f"two metrics are named {metric.get_name()}; results would be mixed: "
+                "give a CustomizedMetric a name of its own"
+            )
+            raise XShardsValueError(msg)
+        made[metric.get_name()] = metric.get_metric(backend)
+    return made
+
+
+def _described(metric: Any) -> Metric:
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, type) and issubclass(metric, Metric):
+        return metric()
+    if callable(metric) and not isinstance(metric, type):
+        return CustomizedMetric(metric)
+    msg = (
+        "expected a metric of xshards.learn.metrics or a function of predictions and "
+        f"targets, got {metric!r}"
+    )
+    raise XShardsTypeError(msg)
+
+
+class CustomizedMetric(Metric):
+    """The mean of a function over batches, each counted by its rows.
+
+    Parameters
+    ----------
+    compute_function
+        Takes the predictions and the targets of a batch, gives one number.
+    name
+        What to list it under; the function's own name by default.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import CustomizedMetric
+    >>> worst = CustomizedMetric(lambda preds, y: (preds - y).abs().max(), "worst")
+    >>> worst.get_name()
+    'worst'
+    """
+
+    def __init__(
+        self, compute_function: Callable[[Any, Any], Any], name: str | None = None
+    ) -> None:
+        self.compute_function = compute_function
+        self._name = name
+
+    def get_name(self) -> str:  # noqa: D102
+        own = getattr(self.compute_function, "__name__", None)
+        return self._name or own or type(self.compute_function).__name__
+
+    def _options(self) -> dict[str, Any]:
+        return {"function": self.compute_function, "name": self.get_name()}
