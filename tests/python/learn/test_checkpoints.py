@@ -112,7 +112,7 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(XShardsFileNotFoundError, match="nowhere"):
         find_checkpoint(tmp_path / "nowhere")
     for find in (find_checkpoint, latest_checkpoint):
-        with pytest.raises(XShardsFileNotFoundError, match="no whole checkpoint"):
+        with pytest.raises(XShardsFileNotFoundError, match="no complete checkpoint"):
             find(tmp_path)
     put(tmp_path, 3, 20)
     with pytest.raises(XShardsValueError, match="has the versions 3, 20; got 4"):

@@ -49,7 +49,7 @@ class Runner(Protocol):
         """Replace a value of one's own."""
 
     def get(self, k: str) -> Any:
-        """Give a value of one's own."""
+        """Return a value of one's own."""
 
     def remove(self, k: str) -> None:
         """Forget a value of one's own."""
@@ -59,7 +59,7 @@ class Runner(Protocol):
 
 
 def loss_of(runner: Runner) -> float:
-    """Give the loss of the last batch; float() alone warns of the gradient."""
+    """Return the loss of the last batch; float() alone warns of the gradient."""
     loss = runner.loss
     return float(loss.detach() if hasattr(loss, "detach") else loss)
 

@@ -55,7 +55,7 @@ class Scheduler(ABC):
 
 
 def checked(scheduler: object) -> Scheduler:
-    """Give back a schedule; anything else is named in an error."""
+    """Return the schedule; anything else is named in an error."""
     if not isinstance(scheduler, Scheduler):
         msg = (
             "expected a schedule of xshards.learn.optimizers.schedule, "

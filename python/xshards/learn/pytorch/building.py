@@ -31,7 +31,7 @@ def seeded(seed: int | None) -> Iterator[None]:
 
 
 def make_models(model: Any, config: dict[str, Any]) -> list[torch.nn.Module]:
-    """Give the models of an instance, several, or a creator."""
+    """Return the models of an instance, several, or a creator."""
     if not isinstance(model, (torch.nn.Module, list, tuple)) and callable(model):
         model = model(config)
     models = list(model) if isinstance(model, (list, tuple)) else [model]
@@ -48,7 +48,7 @@ def make_models(model: Any, config: dict[str, Any]) -> list[torch.nn.Module]:
 def make_optimizers(
     optimizer: Any, models: Sequence[torch.nn.Module], config: dict[str, Any]
 ) -> list[torch.optim.Optimizer]:
-    """Give the optimizers of an instance, several, an Orca optimizer or a creator."""
+    """Return the optimizers of an instance, several, an Orca optimizer or a creator."""
     if optimizer is None:
         return []
     if isinstance(optimizer, OrcaOptimizer):
@@ -71,7 +71,7 @@ def make_optimizers(
 
 
 def make_loss(loss: Any, config: dict[str, Any]) -> Any:
-    """Give the loss: an instance or a function, or what a class or creator makes."""
+    """Return the loss: an instance or a function, or what a class or creator makes."""
     if loss is None or isinstance(loss, torch.nn.Module):
         return loss
     if isinstance(loss, type):

@@ -43,7 +43,7 @@ class LoaderSource(Source):
 def make_loader(
     data: Any, config: dict[str, Any], batch_size: int, *, shuffle: bool
 ) -> DataLoader[Any]:
-    """Give the DataLoader that data is, or that a creator makes."""
+    """Return the DataLoader that data is, or that a creator makes."""
     if not isinstance(data, (DataLoader, Dataset)) and callable(data):
         data = _create(data, config, batch_size)
     if isinstance(data, DataLoader):
@@ -89,7 +89,7 @@ class LoaderBatches:
         self._config = source.config
 
     def shares(self, feed: Feed) -> Iterator[Share]:
-        """Give this replica's share of each batch of an epoch."""
+        """Return this replica's share of each batch of an epoch."""
         loader = make_loader(
             self._data, self._config, feed.batch_size, shuffle=feed.shuffle
         )

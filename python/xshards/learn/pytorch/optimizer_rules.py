@@ -38,7 +38,7 @@ _OPTIONS = {
     "maximize": "maximize",
 }
 
-# How torch computes it, not what; and what schedulers leave behind.
+# How torch computes it, not what; and options that schedulers add.
 _NO_EFFECT = frozenset(
     [
         "params",

@@ -22,7 +22,7 @@ _DTYPES = {torch.float32: "float32", torch.float64: "float64"}
 def trained(
     groups: Iterable[dict[str, Any]],
 ) -> list[tuple[int, torch.nn.Parameter]]:
-    """Give the parameters an optimizer changes, each once, with their groups."""
+    """Return the parameters an optimizer changes, each once, with their groups."""
     found: dict[int, tuple[int, torch.nn.Parameter]] = {}
     for number, group in enumerate(groups):
         for parameter in group["params"]:

@@ -35,7 +35,7 @@ class RuleOptimizer(torch.optim.Optimizer):
         return self.chosen.schedule
 
     def rules(self) -> list[tuple[str, dict[str, float]]]:
-        """Give the rule of each group."""
+        """Return the rule of each group."""
         return [
             (self._name, {**self._options, "learning_rate": float(group["lr"])})
             for group in self.param_groups

@@ -55,7 +55,7 @@ class Board:
         self._memory[: _HEAD.size] = _HEAD.pack(self.version + 1, len(content))
 
     def read(self) -> list[dict[str, Any]]:
-        """Give the options written last."""
+        """Return the options written last."""
         _, size = _HEAD.unpack_from(self._memory)
         options: list[dict[str, Any]] = pickle.loads(
             self._memory[_HEAD.size : _HEAD.size + size]

@@ -120,7 +120,7 @@ class CallbackRunner:
         return result
 
     def predict_batch(self, batch: Any) -> Any:
-        """Give the output for a batch of features."""
+        """Return the output for a batch of features."""
         self.batch = batch
         self.call("before_pred_iter")
         if self._main is None:
@@ -165,7 +165,7 @@ class CallbackRunner:
         self._kept[k] = v
 
     def get(self, k: str) -> Any:
-        """Give a value."""
+        """Return a value."""
         if k not in self._kept:
             known = ", ".join(self._kept) or "nothing"
             msg = f"there is no value {k!r}; kept: {known}"

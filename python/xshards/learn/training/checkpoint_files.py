@@ -125,7 +125,7 @@ def find_checkpoint(
     listed = list_checkpoints(path, prefix)
     if not listed:
         msg = (
-            "there is no whole checkpoint (model.<n> and "
+            "there is no complete checkpoint (model.<n> and "
             f"optimMethod-{prefix or '*'}.<n>) in {Path(path)} or in the directories "
             "of runs in it"
         )
@@ -162,7 +162,7 @@ def latest_checkpoint(path: str | os.PathLike[str]) -> str:
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write to that takes the place of `path` if all goes well.
+    """Yield a file to write to that takes the place of `path` if all goes well.
 
     Whoever looks at `path`, now or after a crash, finds the old file or the new one.
 

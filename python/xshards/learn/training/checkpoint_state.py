@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything that is needed to go on training, as plain values and tensors.
 
-A file of it is read without unpickling anything else: nobody's code runs.
+A file of it is read without unpickling anything else: no code in it runs.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class SummaryWriter:
 
 
 def read_scalar(log_dir: str | os.PathLike[str], tag: str) -> list[list[int | float]]:
-    """Give the values of a tag in all event files of a directory.
+    """Return the values of a tag in all event files of a directory.
 
     Returns
     -------

@@ -137,7 +137,7 @@ class Job:
         info: dict[str, Any],
         after_update: Callable[[], None] | None = None,
     ) -> list[Trained]:
-        """Train one epoch on a source; gives what each replica says of it."""
+        """Train one epoch on a source; returns each replica's report."""
         for server in self.servers:
             server.set_clip()
         wanted = after_update is not None or self._has_callbacks
@@ -183,7 +183,7 @@ class Job:
         info: dict[str, Any] | None = None,
         reduce_results: bool = True,
     ) -> list[dict[str, Any]]:
-        """Measure the model on a source; gives one result, or one of each replica."""
+        """Measure the model on a source; returns one result, or one of each replica."""
         for metric in metrics.values():
             metric.reset()
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
@@ -193,7 +193,7 @@ class Job:
         return [merge_validation(part, metrics) for part in parts]
 
     def add_source(self, data: Input) -> int:
-        """Give data to the replicas; gives its number."""
+        """Send data to the replicas; returns its number."""
         return self._replicas().add_source(data)
 
     def drop_source(self, number: int) -> None:
@@ -211,7 +211,7 @@ class Job:
         self._replicas().set_callbacks(command)
 
     def notify(self, stage: str, stats: dict[str, Any]) -> bool:
-        """Call a stage of the callbacks; tells whether one of them wants to stop."""
+        """Call a stage of the callbacks; returns whether one of them wants to stop."""
         return any(self._run(Notify(stage, stats)))
 
     def positions(self) -> list[list[Position | None]]:
@@ -225,7 +225,7 @@ class Job:
         ]
 
     def take_state(self) -> None:
-        """Give the driver's optimizers, and models if need be, what training made."""
+        """Copy the state that training made to the driver's optimizers and models."""
         group = self._group if self.training else None
         self._mode.collect_state(self.parts.models, group)
 

@@ -49,7 +49,7 @@ class Meters:
             self.last[name] = value
 
     def state(self) -> tuple[Any, ...]:
-        """Give everything, as plain values."""
+        """Return everything, as plain values."""
         return (
             self.num_samples,
             self.num_batches,
@@ -88,7 +88,7 @@ class Meters:
         return made
 
     def summary(self) -> dict[str, Any]:
-        """Give the averages, and the last values as ``last_<name>``."""
+        """Return the averages, and the last values as ``last_<name>``."""
         result: dict[str, Any] = {
             "batch_count": self.num_batches,
             NUM_SAMPLES: self.num_samples,

@@ -26,7 +26,7 @@ class ProgressLine:
     leave
         Whether the bar stays on a terminal when it is done.
     terminal
-        Whether somebody watches; by default whether stderr is a terminal.
+        Whether to show a bar; by default if stderr is a terminal.
 
     Examples
     --------

@@ -156,7 +156,7 @@ class Replica:
         ]
         self._fresh = True
         if self._inherited:
-            # Of several optimizers, the one that is behind.
+            # Of several optimizers, the one with the fewest batches done.
             last = min(self._inherited, key=lambda one: (one.epoch, one.batch))
             self._turn.buffers.write(last.buffers)
 

@@ -256,7 +256,7 @@ class ReplicaGroup:
             self._send(one, _Lasting(("go on",)))
 
     def _look_for_deaths(self, besides: _Member) -> None:
-        """Raise if another replica is gone: then the error tells of that alone."""
+        """Raise if another replica died: its death is then the cause of the error."""
         if self._fatal_death is None:
             return
         others = {
@@ -302,7 +302,7 @@ class ReplicaGroup:
         if member.deaths >= _MOST_DEATHS:
             msg = (
                 f"replica {member.rank} died {end}, {member.deaths} times in the same "
-                "step; if that is for want of memory, use fewer workers or smaller "
+                "step; if it ran out of memory, use fewer workers or smaller "
                 "batches"
             )
             raise XShardsWorkerError(msg)

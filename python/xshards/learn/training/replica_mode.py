@@ -122,7 +122,7 @@ class ReplicaMode(UpdateMode):
         return group.run(command)
 
     def watches_batches(self, *, wanted: bool) -> bool:
-        """Whether replicas report each batch, if somebody wants to know of them."""
+        """Whether replicas report each batch; `wanted` if anything uses the reports."""
         return wanted
 
     def is_usable(self, group: ReplicaGroup) -> bool:

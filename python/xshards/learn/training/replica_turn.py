@@ -37,7 +37,7 @@ class Position:
     buffers: list[np.ndarray[Any, Any]]
 
     def encode(self) -> bytes:
-        """Give it as bytes, to be read by processes of this job alone."""
+        """Encode it as bytes, to be read by processes of this job alone."""
         return pickle.dumps(tuple(self.__dict__.values()), protocol=5)
 
     @classmethod
@@ -73,7 +73,7 @@ class Turn:
         self.meters = Meters()
         self.pending: Mapping[str, Any] | None = None
         self.training = False
-        #: Called once with each batch that is done, if somebody wants to know.
+        #: Called once for each batch that is done; None if nothing uses the reports.
         self.report: Callable[[], None] | None = None
         self._reported = 0
 
@@ -102,7 +102,7 @@ class Turn:
         """Say where this replica is once the current gradient has been taken."""
         meters = self.meters
         if self.pending is not None:
-            # The batch will return these, but perhaps to nobody.
+            # If this replica dies in the step, its successor has these from here.
             meters = Meters.from_state(meters.state())
             meters.add(self.pending, self.rows)
         changed = any(optimizer.options_changed for optimizer in self.optimizers)

@@ -51,8 +51,8 @@ def load_model(path: str | os.PathLike[str], key: bytes | str | None) -> list[An
     seal, pickled = bytes(content[:_SEAL_BYTES]), content[_SEAL_BYTES:]
     if not hmac.compare_digest(seal, _seal(pickled, key)):
         msg = (
-            f"{path} is not as it was written, or was sealed with another key: it is "
-            "not loaded. Pass the key that save was given, if it was given one"
+            f"{path} was changed after it was written, or sealed with another key: it "
+            "is not loaded. Pass the key that save was given, if it was given one"
         )
         raise XShardsValueError(msg)
     models: list[Any] = pickle.loads(pickled)

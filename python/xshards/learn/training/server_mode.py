@@ -246,7 +246,7 @@ class OptimizerServer(OptimizerOwner):
         schedule.observe(float(found[0]), self.optimizer.base_rate, self.server.steps)
 
     def save_optimizer_state(self) -> None:
-        """Give the optimizer the state that the server keeps."""
+        """Copy the state that the server keeps to the optimizer."""
         if not self.native:
             return
         counts = self.server.step_counts

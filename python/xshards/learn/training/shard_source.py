@@ -75,7 +75,7 @@ class ShardBatches:
         self._feeders: dict[tuple[Any, ...], _core.Feeder] = {}
 
     def shares(self, feed: Feed) -> Iterator[Share]:
-        """Give this replica's share of each batch of an epoch."""
+        """Return this replica's share of each batch of an epoch."""
         feeder = self._feeder(feed)
         feeder.start(feed.epoch, feed.first_batch)
         while (batch := feeder.next()) is not None:

@@ -44,7 +44,7 @@ class OptimizerOwner(ABC):
         """Tell the schedule the results of an epoch, if it waits for one of them."""
 
     def save_optimizer_state(self) -> None:
-        """Give the optimizer the state that training made."""
+        """Copy the state that training made to the optimizer."""
 
     def load_optimizer_state(self) -> None:
         """Take over the state that the optimizer has."""
@@ -110,10 +110,10 @@ class UpdateMode(ABC):
         command: Train,
         after_update: Callable[[], None] | None,
     ) -> list[Any]:
-        """Have replicas train an epoch; gives their answers by rank."""
+        """Have replicas train an epoch; returns their answers by rank."""
 
     def watches_batches(self, *, wanted: bool) -> bool:
-        """Whether replicas report each batch, if somebody wants to know of them."""
+        """Whether replicas report each batch; `wanted` if anything uses the reports."""
         return False
 
     def is_usable(self, group: ReplicaGroup) -> bool:
@@ -122,13 +122,13 @@ class UpdateMode(ABC):
 
     @abstractmethod
     def collect_state(self, models: Sequence[Any], group: ReplicaGroup | None) -> None:
-        """Give optimizers, and models if need be, what training made.
+        """Copy the state that training made to optimizers and models.
 
         `group` is given in the middle of an epoch.
         """
 
     def end_epoch(self, models: Sequence[Any], group: ReplicaGroup) -> None:
-        """Give optimizers and models what the epoch made, if they lack it."""
+        """Copy the state after an epoch to optimizers and models, if they lack it."""
 
     def replicas_stopped(self) -> None:
         """Forget what belonged to replicas that are gone."""

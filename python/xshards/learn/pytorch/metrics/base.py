@@ -25,7 +25,7 @@ class TorchMetric(ABC):
         self.reset()
 
     def get_name(self) -> str:
-        """Give the name that results are listed under."""
+        """Return the name that results are listed under."""
         return self._name
 
     @torch.no_grad()
@@ -38,11 +38,11 @@ class TorchMetric(ABC):
 
     @abstractmethod
     def compute(self) -> Tensor | tuple[Tensor, ...]:
-        """Give the value for what was added; not a number before anything was."""
+        """Return the value for what was added; not a number before anything was."""
 
     @abstractmethod
     def state(self) -> dict[str, Tensor]:
-        """Give all that is needed to go on elsewhere."""
+        """Return all that is needed to go on elsewhere."""
 
     @abstractmethod
     def merge(self, state: dict[str, Tensor]) -> None:

@@ -57,7 +57,7 @@ class ScoreCounts(TorchMetric):
         self._pending_rows = 0
 
     def _descending(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Give scores from the largest, and the counts at or above each."""
+        """Return scores from the largest, and the counts at or above each."""
         self._count()
         true_positives = self._positives.flip(0).cumsum(0)
         false_positives = self._negatives.flip(0).cumsum(0)
