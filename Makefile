@@ -48,7 +48,7 @@ demo: build ## Read, transform, partition and aggregate 336,776 flights
 cpp-dev cpp-asan cpp-tsan cpp-release: cpp-%: setup
 	@.ci/compile.sh $*
 
-.PHONY: test test-cpp test-python test-slow
+.PHONY: test test-cpp test-python test-slow test-wheel
 test: test-cpp test-python ## C++ tests, Python tests, README and docstring examples
 test-cpp: cpp-dev
 	@$(CTEST) "C++ tests" ctest --preset dev
@@ -57,6 +57,13 @@ test-python: build
 	@$(PYTEST) "Python tests" $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(PYTEST) "slow Python tests" $(VENV)/bin/python -m pytest -m slow --timeout 3600
+
+
+.PHONY: wheel
+wheel: setup ## Leave a portable wheel in dist/
+	@.ci/build-wheel.sh
+test-wheel: wheel ## Try the wheel in a clean environment
+	@.ci/test-wheel.sh $(PYTHON)
 
 .PHONY: cpp-fuzz fuzz
 cpp-fuzz: setup
