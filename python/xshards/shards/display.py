@@ -45,7 +45,9 @@ class Display(Base):
         >>> "Filter" in text
         True
         """
-        text = self._run(self._core.explain_analyze) if analyze else self._core.explain()
+        text = (
+            self._run(self._core.explain_analyze) if analyze else self._core.explain()
+        )
         if as_text:
             return text
         print(text)

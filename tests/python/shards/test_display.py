@@ -3,9 +3,9 @@
 
 import io
 import itertools
-import re
 import json
 import os
+import re
 import subprocess
 import sys
 
