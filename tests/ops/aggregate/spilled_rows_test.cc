@@ -1,88 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/aggregate/spilled_rows.h"
+#include <random>
+#include <string>
+#include <vector>
 
-#include <map>
-#include <set>
-
-#include "tests/ops/operator_fixture.h"
+#include "tests/ops/aggregate/aggregate_fixture.h"
 
 namespace xshards::ops {
 namespace {
 
-class SpilledRowsTest : public OperatorTest {
+/// Groups that do not fit the memory; one key has most rows, the others few.
+class SpilledGroupsTest : public AggregateTest {
  protected:
-  static std::shared_ptr<arrow::RecordBatch> Rows(int64_t first, int64_t count,
-                                                  int64_t num_keys) {
-    std::vector<int64_t> keys(static_cast<size_t>(count));
-    std::vector<int64_t> rows(keys.size());
-    for (int64_t i = 0; i < count; ++i) {
-      rows[static_cast<size_t>(i)] = first + i;
-      keys[static_cast<size_t>(i)] = (first + i) * 7919 % num_keys;
+  static constexpr int64_t kNumRows = 120000;
+
+  SpilledGroupsTest() {
+    std::mt19937 random(11);
+    std::vector<int64_t> keys(kNumRows);
+    std::vector<std::string> texts(kNumRows);
+    std::vector<int64_t> values(kNumRows);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      keys[i] = random() % 10 < 5 ? 7 : static_cast<int64_t>(random() % 60000);
+      texts[i] = "the key of a group, " + std::to_string(keys[i]);
+      values[i] = static_cast<int64_t>(random() % 1000);
     }
-    return Batch({{"key", Column(keys)}, {"row", Column(rows)}});
+    rows_ = Batch({{"k", Column(keys)}, {"t", Strings(texts)}, {"v", Column(values)}});
   }
 
-  // The keys of the rows of each part, checked to be in order.
-  std::vector<std::set<int64_t>> KeysOf(const std::vector<Partition>& parts,
-                                        int64_t* num_rows) {
-    std::vector<std::set<int64_t>> keys(parts.size());
-    for (size_t i = 0; i < parts.size(); ++i) {
-      auto stream = Get(parts[i].Open(nullptr, context_.pool));
-      int64_t last = -1;
-      while (auto batch = Get(stream->Next())) {
-        const auto& key = static_cast<const arrow::Int64Array&>(*batch->column(0));
-        const auto& row = static_cast<const arrow::Int64Array&>(*batch->column(1));
-        for (int64_t j = 0; j < batch->num_rows(); ++j) {
-          keys[i].insert(key.Value(j));
-          EXPECT_GT(row.Value(j), last);
-          last = row.Value(j);
-          ++*num_rows;
-        }
+  void ExpectSameInLittleMemory(AggregateNode node) {
+    const auto expected = Get(RunInTwoPhases(node, {rows_}));
+    ASSERT_GT(expected->num_rows(), 20000);
+    MemoryBudget* const roomy = context_.storage.budget;
+    MemoryBudget tight(1 << 20);
+    context_.storage.budget = &tight;
+    context_.batch_bytes = 1 << 16;
+    int64_t spilled = budget_.spilled_bytes();
+    const auto complete = Get(RunToBatch(node, {Cut(rows_, 5000)}));
+    EXPECT_GT(budget_.spilled_bytes(), spilled);
+    spilled = budget_.spilled_bytes();
+    const auto in_two_phases = Get(RunInTwoPhases(node, Cut(rows_, 30000)));
+    EXPECT_GT(budget_.spilled_bytes(), spilled);
+    context_.storage.budget = roomy;
+    for (const auto& actual : {complete, in_two_phases}) {
+      if (node.ordered) {
+        ExpectBatch(actual, expected);
+      } else {
+        ExpectBatch(Sorted(actual), Sorted(expected));
       }
     }
-    return keys;
   }
+
+  std::shared_ptr<arrow::RecordBatch> Sorted(
+      const std::shared_ptr<arrow::RecordBatch>& batch) {
+    return Get(RunToBatch(SortNode{.keys = {{batch->column_name(0)}}}, {{batch}}));
+  }
+
+  std::shared_ptr<arrow::RecordBatch> rows_;
 };
 
-TEST_F(SpilledRowsTest, AreOnDiskWithTheRowsOfAKeyTogether) {
-  context_.batch_bytes = 4096;
-  SpilledRows spilled({"key"}, 0, context_);
-  for (int64_t first = 0; first < 10000; first += 500) {
-    ASSERT_OK(spilled.Append(Rows(first, 500, 300)));
-  }
-  const auto parts = Get(spilled.Finish());
-  ASSERT_EQ(parts.size(), SpilledRows::kNumParts);
-  int64_t num_rows = 0;
-  std::set<int64_t> all;
-  size_t num_keys = 0;
-  for (const auto& keys : KeysOf(parts, &num_rows)) {
-    EXPECT_GT(keys.size(), 3);
-    num_keys += keys.size();
-    all.insert(keys.begin(), keys.end());
-  }
-  EXPECT_EQ(num_rows, 10000);
-  EXPECT_EQ(all.size(), 300);
-  EXPECT_EQ(num_keys, 300);
-  EXPECT_EQ(parts[0].storage(), Storage::kFile);
+TEST_F(SpilledGroupsTest, AreTheSame) {
+  ExpectSameInLittleMemory({.keys = {"k"},
+                            .aggregates = {{"sum", "v", "sum"},
+                                           {"mean", "v", "mean"},
+                                           {"nunique", "v", "different"},
+                                           {"count", kAllRows, "rows"}}});
+  ExpectSameInLittleMemory({.keys = {"t", "k"}, .aggregates = {{"max", "v", "max"}}});
 }
 
-TEST_F(SpilledRowsTest, PartInAnotherWayAtTheNextLevel) {
-  SpilledRows first({"key"}, 0, context_);
-  ASSERT_OK(first.Append(Rows(0, 5000, 5000)));
-  const auto parts = Get(first.Finish());
-  SpilledRows second({"key"}, 1, context_);
-  auto stream = Get(parts[3].Open(nullptr, context_.pool));
-  while (auto batch = Get(stream->Next())) ASSERT_OK(second.Append(batch));
-  int64_t num_rows = 0;
-  for (const auto& keys : KeysOf(Get(second.Finish()), &num_rows)) {
-    EXPECT_GT(keys.size(), 3);
-  }
+TEST_F(SpilledGroupsTest, AreTheSameWhereTheyHoldTheirValues) {
+  ExpectSameInLittleMemory({.keys = {"k"},
+                            .aggregates = {{"collect_list", "v", "all"},
+                                           {"collect_set", "v", "set"},
+                                           {"median", "v", "median"},
+                                           {"sum_distinct", "v", "sum"},
+                                           {"nunique", "v", "different"},
+                                           {"mean", "v", "mean"}}});
+  ExpectSameInLittleMemory(
+      {.keys = {"t", "k"}, .aggregates = {{"collect_list", "t", "texts"}}});
 }
 
-TEST_F(SpilledRowsTest, MayBeNone) {
-  SpilledRows spilled({"key"}, 0, context_);
-  ASSERT_OK(spilled.Append(Rows(0, 0, 1)));
-  for (const auto& part : Get(spilled.Finish())) EXPECT_EQ(part.num_rows(), 0);
+TEST_F(SpilledGroupsTest, KeepTheirOrder) {
+  ExpectSameInLittleMemory({.keys = {"k"}, .ordered = true});
+  ExpectSameInLittleMemory(
+      {.keys = {"t"}, .aggregates = {{"first_row", "v", "v"}}, .ordered = true});
 }
 
 }  // namespace
