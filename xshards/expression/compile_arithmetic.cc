@@ -12,12 +12,6 @@ namespace cp = arrow::compute;
 
 namespace {
 
-arrow::Status NoArithmetic(const std::string& function, const Operand& left,
-                           const Operand& right) {
-  return arrow::Status::TypeError("there is no ", function, " of ", DescribeType(left),
-                                  " and ", DescribeType(right));
-}
-
 ArrowExpression Constant(int64_t value, const TypePointer& type) {
   return As(Operand{cp::literal(value), arrow::field("", arrow::int64())}, type);
 }
@@ -90,17 +84,17 @@ Operand AsFloat(const Operand& operand) {
           WithDtype(arrow::field("", type), DtypeNameIn(operand.family(), *type))};
 }
 
-OperandResult BooleanArithmetic(const Compiler& compilation, const std::string& function,
+OperandResult BooleanArithmetic(const Compiler& compiler, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const DtypeFamily family = CombinedFamily(left, right);
   if (function == "add") {
-    return compilation.Typed(cp::call("or", {left.arrow, right.arrow}), family);
+    return compiler.Typed(cp::call("or", {left.arrow, right.arrow}), family);
   }
   if (function == "multiply") {
-    return compilation.Typed(cp::call("and", {left.arrow, right.arrow}), family);
+    return compiler.Typed(cp::call("and", {left.arrow, right.arrow}), family);
   }
   if (function == "modulo") {
-    return compilation.Typed(
+    return compiler.Typed(
         IntegerDivision(function, As(left, arrow::int8()), As(right, arrow::int8()),
                         arrow::int8(), family),
         family);
@@ -108,7 +102,7 @@ OperandResult BooleanArithmetic(const Compiler& compilation, const std::string& 
   return NoArithmetic(function, left, right);
 }
 
-OperandResult NumberArithmetic(const Compiler& compilation, const std::string& function,
+OperandResult NumberArithmetic(const Compiler& compiler, const std::string& function,
                                const Operand& left, const Operand& right) {
   const auto left_type = TypeBeside(left, right);
   const auto right_type = TypeBeside(right, left);
@@ -120,7 +114,7 @@ OperandResult NumberArithmetic(const Compiler& compilation, const std::string& f
   auto type = NumericCommonType(*left_type, *right_type);
   if (type == nullptr) return NoArithmetic(function, left, right);
   if (type->id() == arrow::Type::BOOL) {
-    return BooleanArithmetic(compilation, function, left, right);
+    return BooleanArithmetic(compiler, function, left, right);
   }
   const DtypeFamily family = CombinedFamily(left, right);
   const bool rounds_down = function == "floor_divide" || function == "modulo";
@@ -130,18 +124,23 @@ OperandResult NumberArithmetic(const Compiler& compilation, const std::string& f
   }
   const auto a = As(left, type);
   const auto b = As(right, type);
-  if (function == "power") return compilation.Typed(Power(a, b, type), family);
+  if (function == "power") return compiler.Typed(Power(a, b, type), family);
   if (rounds_down && !arrow::is_floating(type->id())) {
-    return compilation.Typed(IntegerDivision(function, a, b, type, family), family);
+    return compiler.Typed(IntegerDivision(function, a, b, type, family), family);
   }
-  if (function == "floor_divide")
-    return compilation.Typed(FloatFloor(a, b, type), family);
-  return compilation.Typed(cp::call(function, {a, b}), family);
+  if (function == "floor_divide") return compiler.Typed(FloatFloor(a, b, type), family);
+  return compiler.Typed(cp::call(function, {a, b}), family);
 }
 
 }  // namespace
 
-OperandResult CompileArithmetic(const Compiler& compilation,
+arrow::Status NoArithmetic(const std::string& function, const Operand& left,
+                           const Operand& right) {
+  return arrow::Status::TypeError("there is no ", function, " of ", DescribeType(left),
+                                  " and ", DescribeType(right));
+}
+
+OperandResult CompileArithmetic(const Compiler& compiler,
                                 const ArrowExpression::Call& call,
                                 std::vector<Operand> arguments) {
   const std::string& function = call.function_name;
@@ -152,51 +151,50 @@ OperandResult CompileArithmetic(const Compiler& compilation,
     return NoArithmetic(function, left, right);
   }
   if (left.is_time() || right.is_time()) {
-    return CompileTimeArithmetic(compilation, function, left, right);
+    return CompileTimeArithmetic(compiler, function, left, right);
   }
   if (arrow::is_decimal(left.id()) || arrow::is_decimal(right.id())) {
     const bool floats = arrow::is_floating(left.id()) || arrow::is_floating(right.id());
     if (!floats && function != "power") {
-      return CompileDecimalArithmetic(compilation, function, left, right);
+      return CompileDecimalArithmetic(compiler, function, left, right);
     }
-    return NumberArithmetic(compilation, function, AsFloat(left), AsFloat(right));
+    return NumberArithmetic(compiler, function, AsFloat(left), AsFloat(right));
   }
   const bool both_text = (IsText(*left.type()) || left.id() == arrow::Type::NA) &&
                          (IsText(*right.type()) || right.id() == arrow::Type::NA);
   if (function == "add" && both_text) {
     const auto& text = arrow::large_utf8();
     auto separator = cp::literal(std::make_shared<arrow::LargeStringScalar>(""));
-    return compilation.Typed(cp::call("binary_join_element_wise",
-                                      {As(left, text), As(right, text), separator}),
-                             // That of the left, as in pandas, or of the only column.
-                             (left.literal() == nullptr ? left : right).family());
+    return compiler.Typed(cp::call("binary_join_element_wise",
+                                   {As(left, text), As(right, text), separator}),
+                          // That of the left, as in pandas, or of the only column.
+                          (left.literal() == nullptr ? left : right).family());
   }
-  return NumberArithmetic(compilation, function, left, right);
+  return NumberArithmetic(compiler, function, left, right);
 }
 
-OperandResult CompileNegate(const Compiler& compilation,
-                            const ArrowExpression::Call& call,
+OperandResult CompileNegate(const Compiler& compiler, const ArrowExpression::Call& call,
                             std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const char* function =
       operand.id() == arrow::Type::BOOL ? "invert" : call.function_name.c_str();
-  return compilation.Typed(cp::call(function, {operand.arrow}), operand.family());
+  return compiler.Typed(cp::call(function, {operand.arrow}), operand.family());
 }
 
-OperandResult CompileAbs(const Compiler& compilation, const ArrowExpression::Call&,
+OperandResult CompileAbs(const Compiler& compiler, const ArrowExpression::Call&,
                          std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   if (operand.id() == arrow::Type::BOOL) return operand;
   if (operand.id() != arrow::Type::DURATION) {
-    return compilation.Typed(cp::call("abs", {operand.arrow}), operand.family());
+    return compiler.Typed(cp::call("abs", {operand.arrow}), operand.family());
   }
   auto negative = cp::call("less", {operand.arrow, Constant(0, operand.type())});
-  return compilation.Typed(
+  return compiler.Typed(
       IfElse(std::move(negative), cp::call("negate", {operand.arrow}), operand.arrow),
       operand.family());
 }
 
-OperandResult CompileRound(const Compiler& compilation, const ArrowExpression::Call&,
+OperandResult CompileRound(const Compiler& compiler, const ArrowExpression::Call&,
                            std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   if (operand.id() == arrow::Type::BOOL) return operand;
@@ -205,8 +203,8 @@ OperandResult CompileRound(const Compiler& compilation, const ArrowExpression::C
     ARROW_ASSIGN_OR_RAISE(digits, IntegerOption(arguments[1]));
   }
   if (arrow::is_integer(operand.id()) && digits >= 0) return operand;
-  return compilation.Typed(cp::call("round", {operand.arrow}, cp::RoundOptions(digits)),
-                           operand.family());
+  return compiler.Typed(cp::call("round", {operand.arrow}, cp::RoundOptions(digits)),
+                        operand.family());
 }
 
 }  // namespace xshards

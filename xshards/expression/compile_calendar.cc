@@ -76,20 +76,20 @@ ArrowExpression FloorDivide(const ArrowExpression& numbers, int64_t divisor) {
 
 }  // namespace
 
-OperandResult CompileRoundTime(const Compiler& compilation,
+OperandResult CompileRoundTime(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("rounding", time));
   ARROW_ASSIGN_OR_RAISE(const auto text, TextOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto frequency, Frequency(text));
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call(call.function_name, {time.arrow},
                cp::RoundTemporalOptions(frequency.first, frequency.second)),
       time.family());
 }
 
-OperandResult CompileStrftime(const Compiler& compilation, const ArrowExpression::Call&,
+OperandResult CompileStrftime(const Compiler& compiler, const ArrowExpression::Call&,
                               std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("text", time));
@@ -98,11 +98,10 @@ OperandResult CompileStrftime(const Compiler& compilation, const ArrowExpression
     return arrow::Status::NotImplemented("strftime knows no %f: ", format);
   }
   auto text = cp::call("strftime", {Seconds(time)}, cp::StrftimeOptions(format));
-  return compilation.Typed(CastTo(std::move(text), arrow::large_utf8()), time.family());
+  return compiler.Typed(CastTo(std::move(text), arrow::large_utf8()), time.family());
 }
 
-OperandResult CompileDaysInMonth(const Compiler& compilation,
-                                 const ArrowExpression::Call&,
+OperandResult CompileDaysInMonth(const Compiler& compiler, const ArrowExpression::Call&,
                                  std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("month", time));
@@ -115,10 +114,10 @@ OperandResult CompileDaysInMonth(const Compiler& compilation,
   options.ceil_is_strictly_greater = true;
   auto end = cp::call("ceil_temporal", {date}, options);
   auto days = cp::call("days_between", {std::move(begin), std::move(end)});
-  return compilation.Typed(CastTo(std::move(days), arrow::int32()), time.family());
+  return compiler.Typed(CastTo(std::move(days), arrow::int32()), time.family());
 }
 
-OperandResult CompileIsLeapYear(const Compiler& compilation,
+OperandResult CompileIsLeapYear(const Compiler& compiler,
                                 const ArrowExpression::Call& call,
                                 std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
@@ -127,11 +126,10 @@ OperandResult CompileIsLeapYear(const Compiler& compilation,
   if (!HasMissingLogic(time.family())) {
     leaps = cp::call("coalesce", {std::move(leaps), cp::literal(false)});
   }
-  return compilation.Typed(std::move(leaps), time.family());
+  return compiler.Typed(std::move(leaps), time.family());
 }
 
-OperandResult CompileConvertZone(const Compiler& compilation,
-                                 const ArrowExpression::Call&,
+OperandResult CompileConvertZone(const Compiler& compiler, const ArrowExpression::Call&,
                                  std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("zone", time));
@@ -141,31 +139,31 @@ OperandResult CompileConvertZone(const Compiler& compilation,
         "a time without a zone cannot be converted to another: give it one with "
         "tz_localize");
   }
-  return compilation.Typed(
-      CastTo(time.arrow, arrow::timestamp(TypeOf(time).unit(), zone)), time.family());
+  return compiler.Typed(CastTo(time.arrow, arrow::timestamp(TypeOf(time).unit(), zone)),
+                        time.family());
 }
 
-OperandResult CompileAssumeZone(const Compiler& compilation, const ArrowExpression::Call&,
+OperandResult CompileAssumeZone(const Compiler& compiler, const ArrowExpression::Call&,
                                 std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant("zone", time));
   ARROW_ASSIGN_OR_RAISE(const auto zone, TextOption(arguments[1]));
   if (zone.empty()) {
-    return compilation.Typed(TypeOf(time).timezone().empty()
-                                 ? time.arrow
-                                 : cp::call("local_timestamp", {time.arrow}),
-                             time.family());
+    return compiler.Typed(TypeOf(time).timezone().empty()
+                              ? time.arrow
+                              : cp::call("local_timestamp", {time.arrow}),
+                          time.family());
   }
   if (!TypeOf(time).timezone().empty()) {
     return arrow::Status::TypeError(
         "a time that has a zone gets no other: use tz_convert to show it elsewhere");
   }
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call("assume_timezone", {time.arrow}, cp::AssumeTimezoneOptions(zone)),
       time.family());
 }
 
-OperandResult CompileDurationPart(const Compiler& compilation,
+OperandResult CompileDurationPart(const Compiler& compiler,
                                   const ArrowExpression::Call& call,
                                   std::vector<Operand> arguments) {
   const Operand& duration = arguments[0];
@@ -177,17 +175,15 @@ OperandResult CompileDurationPart(const Compiler& compilation,
   const int64_t scale = TicksPerSecond(duration);
   const auto ticks = CastTo(duration.arrow, arrow::int64());
   const auto whole = [&](ArrowExpression value) {
-    return compilation.Typed(CastTo(std::move(value), arrow::int32()), duration.family());
+    return compiler.Typed(CastTo(std::move(value), arrow::int32()), duration.family());
   };
   if (call.function_name == "total_seconds") {
-    return compilation.Typed(
-        cp::call("divide", {CastTo(ticks, arrow::float64()),
-                            cp::literal(static_cast<double>(scale))}),
-        duration.family());
+    return compiler.Typed(cp::call("divide", {CastTo(ticks, arrow::float64()),
+                                              cp::literal(static_cast<double>(scale))}),
+                          duration.family());
   }
   if (call.function_name == "duration_days") {
-    return compilation.Typed(FloorDivide(ticks, scale * kSecondsPerDay),
-                             duration.family());
+    return compiler.Typed(FloorDivide(ticks, scale * kSecondsPerDay), duration.family());
   }
   if (call.function_name == "duration_seconds") {
     return whole(

@@ -41,9 +41,9 @@ arrow::Result<ArrowExpression> Condition(const Operand& operand) {
   return cp::call("coalesce", {operand.arrow, cp::literal(false)});
 }
 
-OperandResult ToBoolean(const Compiler& compilation, const Operand& operand,
+OperandResult ToBoolean(const Compiler& compiler, const Operand& operand,
                         DtypeFamily family) {
-  if (operand.id() == Type::BOOL) return compilation.Typed(operand.arrow, family);
+  if (operand.id() == Type::BOOL) return compiler.Typed(operand.arrow, family);
   auto zero =
       As({cp::literal(int64_t{0}), arrow::field("", arrow::int64())}, operand.type());
   auto value = cp::call("not_equal", {operand.arrow, std::move(zero)});
@@ -51,7 +51,7 @@ OperandResult ToBoolean(const Compiler& compilation, const Operand& operand,
   if (!HasMissingLogic(family)) {
     value = cp::call("coalesce", {std::move(value), cp::literal(true)});
   }
-  return compilation.Typed(std::move(value), family);
+  return compiler.Typed(std::move(value), family);
 }
 
 /// Floats of a type with NaN where they are null.
@@ -86,7 +86,7 @@ ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType&
 
 }  // namespace
 
-OperandResult CompileChoose(const Compiler& compilation, const ArrowExpression::Call&,
+OperandResult CompileChoose(const Compiler& compiler, const ArrowExpression::Call&,
                             std::vector<Operand> arguments) {
   ARROW_ASSIGN_OR_RAISE(auto condition, Condition(arguments[0]));
   const Operand& values = arguments[1];
@@ -94,23 +94,22 @@ OperandResult CompileChoose(const Compiler& compilation, const ArrowExpression::
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, other));
   auto chosen = cp::call("if_else", {std::move(condition), As(values, field->type()),
                                      As(other, field->type())});
-  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(chosen, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compiler.Typed(chosen, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult CompileFillMissing(const Compiler& compilation,
-                                 const ArrowExpression::Call&,
+OperandResult CompileFillMissing(const Compiler& compiler, const ArrowExpression::Call&,
                                  std::vector<Operand> arguments) {
   const Operand& values = arguments[0];
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, arguments[1]));
   Operand known{NaNAsNull(values), values.field};
   auto filled =
       cp::call("coalesce", {As(known, field->type()), As(arguments[1], field->type())});
-  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(filled, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compiler.Typed(filled, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult CompileClip(const Compiler& compilation, const ArrowExpression::Call& call,
+OperandResult CompileClip(const Compiler& compiler, const ArrowExpression::Call& call,
                           std::vector<Operand> arguments) {
   const Operand& values = arguments[0];
   const Operand& limit = arguments[1];
@@ -121,12 +120,11 @@ OperandResult CompileClip(const Compiler& compilation, const ArrowExpression::Ca
   auto clips =
       cp::call("coalesce", {cp::call(beyond, {value, bound}), cp::literal(false)});
   auto clipped = cp::call("if_else", {std::move(clips), bound, value});
-  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(clipped, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compiler.Typed(clipped, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), field);
 }
 
-OperandResult CompileAsType(const Compiler& compilation,
-                            const ArrowExpression::Call& call,
+OperandResult CompileAsType(const Compiler& compiler, const ArrowExpression::Call& call,
                             std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   ARROW_ASSIGN_OR_RAISE(const auto dtype, TextOption(arguments[1]));
@@ -135,10 +133,10 @@ OperandResult CompileAsType(const Compiler& compilation,
   const auto family = FamilyNamed(dtype, type);
   ARROW_ASSIGN_OR_RAISE(const bool may_be_missing, IntegerOption(arguments[2]));
   if (type->id() == Type::BOOL && IsNumber(*operand.type())) {
-    return ToBoolean(compilation, operand, family);
+    return ToBoolean(compiler, operand, family);
   }
   if (operand.id() == Type::BOOL && IsText(*type)) {
-    return compilation.Typed(BooleanText(operand), family);
+    return compiler.Typed(BooleanText(operand), family);
   }
   // numpy cuts fractions, and integers wrap around; the nullable dtypes refuse to.
   const bool cuts =
@@ -148,7 +146,7 @@ OperandResult CompileAsType(const Compiler& compilation,
   const bool checks_range =
       arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
   auto values = has_no_nan && may_be_missing ? NaNAsNull(operand) : operand.arrow;
-  if (!may_be_missing && !checks_range) compilation.Require(values, type);
+  if (!may_be_missing && !checks_range) compiler.Require(values, type);
   if (cuts && checks_range) {
     // pandas has nothing below zero among unsigned integers, not even what is cut to it.
     const bool is_signed = arrow::is_signed_integer(type->id());
@@ -166,13 +164,12 @@ OperandResult CompileAsType(const Compiler& compilation,
   auto cast = cp::call("cast", {std::move(values)},
                        cuts && !checks_range ? cp::CastOptions::Unsafe(type)
                                              : cp::CastOptions::Safe(type));
-  ARROW_ASSIGN_OR_RAISE(auto typed, compilation.Typed(cast, DtypeFamily::kPlain));
+  ARROW_ASSIGN_OR_RAISE(auto typed, compiler.Typed(cast, DtypeFamily::kPlain));
   return InField(std::move(typed.arrow), WithDtype(typed.field, dtype));
 }
 
 /// What a union makes of a column: pairs of the dtype's metadata follow it.
-OperandResult CompileAsDtype(const Compiler& compilation,
-                             const ArrowExpression::Call& call,
+OperandResult CompileAsDtype(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const auto& options = static_cast<const cp::CastOptions&>(*call.options);
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -182,8 +179,8 @@ OperandResult CompileAsDtype(const Compiler& compilation,
     pairs.emplace_back(std::move(key), std::move(value));
   }
   ARROW_ASSIGN_OR_RAISE(auto cast,
-                        compilation.Typed(cp::call("cast", {arguments[0].arrow}, options),
-                                          DtypeFamily::kPlain));
+                        compiler.Typed(cp::call("cast", {arguments[0].arrow}, options),
+                                       DtypeFamily::kPlain));
   return InField(std::move(cast.arrow), WithDtypePairs(cast.field, pairs));
 }
 

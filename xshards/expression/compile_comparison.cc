@@ -129,7 +129,7 @@ arrow::Result<Operand> ReadTime(Operand text, const Operand& time) {
 }
 
 /// Missing compares as false, but for `!=`; or stays missing.
-OperandResult Compared(const Compiler& compilation, const std::string& function,
+OperandResult Compared(const Compiler& compiler, const std::string& function,
                        ArrowExpression left, ArrowExpression right, DtypeFamily family) {
   auto compared = cp::call(function, {std::move(left), std::move(right)});
   if (family == DtypeFamily::kText) family = DtypeFamily::kArrow;
@@ -137,7 +137,7 @@ OperandResult Compared(const Compiler& compilation, const std::string& function,
     compared =
         cp::call("coalesce", {std::move(compared), cp::literal(function == "not_equal")});
   }
-  return compilation.Typed(std::move(compared), family);
+  return compiler.Typed(std::move(compared), family);
 }
 
 ArrowExpression Codes(const Operand& operand,
@@ -146,7 +146,7 @@ ArrowExpression Codes(const Operand& operand,
                   cp::SetLookupOptions(categories));
 }
 
-OperandResult CompareCategoryWithConstant(const Compiler& compilation,
+OperandResult CompareCategoryWithConstant(const Compiler& compiler,
                                           const std::string& function,
                                           const Operand& left, const Operand& right) {
   const Operand& column = left.literal() == nullptr ? left : right;
@@ -162,12 +162,12 @@ OperandResult CompareCategoryWithConstant(const Compiler& compilation,
   ARROW_ASSIGN_OR_RAISE(auto code, (*codes)->GetScalar(0));
   auto column_codes = Codes(column, categories);
   const bool is_left = &column == &left;
-  return Compared(compilation, function, is_left ? column_codes : cp::literal(code),
+  return Compared(compiler, function, is_left ? column_codes : cp::literal(code),
                   is_left ? cp::literal(code) : column_codes, DtypeFamily::kPlain);
 }
 
 /// By the order of the categories; equality also of those that have none.
-OperandResult CompareCategories(const Compiler& compilation, const std::string& function,
+OperandResult CompareCategories(const Compiler& compiler, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const bool both = left.family() == right.family();
   if (both) {
@@ -180,9 +180,9 @@ OperandResult CompareCategories(const Compiler& compilation, const std::string& 
   if (IsEquality(function)) {
     const auto type = ComparedType(left, right);
     if (type == nullptr) {
-      return compilation.Typed(cp::literal(function == "not_equal"), DtypeFamily::kPlain);
+      return compiler.Typed(cp::literal(function == "not_equal"), DtypeFamily::kPlain);
     }
-    return Compared(compilation, function, As(left, type), As(right, type),
+    return Compared(compiler, function, As(left, type), As(right, type),
                     DtypeFamily::kPlain);
   }
   const Operand& category = left.family() == DtypeFamily::kCategory ? left : right;
@@ -195,11 +195,11 @@ OperandResult CompareCategories(const Compiler& compilation, const std::string& 
       return arrow::Status::TypeError("there is no order between ", DescribeType(left),
                                       " and ", DescribeType(right));
     }
-    return CompareCategoryWithConstant(compilation, function, left, right);
+    return CompareCategoryWithConstant(compiler, function, left, right);
   }
   ARROW_ASSIGN_OR_RAISE(auto categories, CategoriesOf(*left.field));
-  return Compared(compilation, function, Codes(left, categories),
-                  Codes(right, categories), DtypeFamily::kPlain);
+  return Compared(compiler, function, Codes(left, categories), Codes(right, categories),
+                  DtypeFamily::kPlain);
 }
 
 /// A value as one of a type; nullptr if it is not the same.
@@ -248,7 +248,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ExactValues(const arrow::Array& val
 
 }  // namespace
 
-OperandResult CompileComparison(const Compiler& compilation,
+OperandResult CompileComparison(const Compiler& compiler,
                                 const ArrowExpression::Call& call,
                                 std::vector<Operand> arguments) {
   const std::string& function = call.function_name;
@@ -256,7 +256,7 @@ OperandResult CompileComparison(const Compiler& compilation,
   ARROW_ASSIGN_OR_RAISE(auto right, ReadTime(arguments[1], arguments[0]));
   if (left.family() == DtypeFamily::kCategory ||
       right.family() == DtypeFamily::kCategory) {
-    return CompareCategories(compilation, function, left, right);
+    return CompareCategories(compiler, function, left, right);
   }
   const auto type = ComparedType(left, right);
   const auto family = CombinedFamily(left, right);
@@ -265,31 +265,30 @@ OperandResult CompileComparison(const Compiler& compilation,
     right.arrow = NaNAsNull(right);
   } else if (auto exact = CompareWithFloat(function, left, right)) {
     if (IsEquality(function) && exact->never_equal) {
-      return compilation.Typed(cp::literal(function == "not_equal"), family);
+      return compiler.Typed(cp::literal(function == "not_equal"), family);
     }
-    return Compared(compilation, exact->function, std::move(exact->decimal),
+    return Compared(compiler, exact->function, std::move(exact->decimal),
                     std::move(exact->constant), family);
   }
   if (type != nullptr) {
-    return Compared(compilation, function, Comparable(left, type),
-                    Comparable(right, type), family);
+    return Compared(compiler, function, Comparable(left, type), Comparable(right, type),
+                    family);
   }
   if (!IsEquality(function)) {
     return arrow::Status::TypeError("there is no order between ", DescribeType(left),
                                     " and ", DescribeType(right));
   }
-  return compilation.Typed(cp::literal(function == "not_equal"), family);
+  return compiler.Typed(cp::literal(function == "not_equal"), family);
 }
 
-OperandResult CompileIsNull(const Compiler& compilation,
-                            const ArrowExpression::Call& call,
+OperandResult CompileIsNull(const Compiler& compiler, const ArrowExpression::Call& call,
                             std::vector<Operand> arguments) {
-  return compilation.Typed(cp::call(call.function_name, {arguments[0].arrow},
-                                    cp::NullOptions(/*nan_is_null=*/true)),
-                           DtypeFamily::kPlain);
+  return compiler.Typed(cp::call(call.function_name, {arguments[0].arrow},
+                                 cp::NullOptions(/*nan_is_null=*/true)),
+                        DtypeFamily::kPlain);
 }
 
-OperandResult CompileIsIn(const Compiler& compilation, const ArrowExpression::Call& call,
+OperandResult CompileIsIn(const Compiler& compiler, const ArrowExpression::Call& call,
                           std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const bool masked = operand.family() == DtypeFamily::kMasked;
@@ -297,15 +296,13 @@ OperandResult CompileIsIn(const Compiler& compilation, const ArrowExpression::Ca
   ARROW_ASSIGN_OR_RAISE(auto values,
                         ExactValues(*options.value_set.make_array(), operand.type(),
                                     /*keep_missing=*/!masked));
-  return compilation.Typed(
-      cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(values)),
-      masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
+  return compiler.Typed(cp::call("is_in", {operand.arrow}, cp::SetLookupOptions(values)),
+                        masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
 }
 
 /// Values keep their places, so none is left out. One of a kind the column cannot hold is
 /// never found: text is not parsed to be found among numbers.
-OperandResult CompileIndexIn(const Compiler& compilation,
-                             const ArrowExpression::Call& call,
+OperandResult CompileIndexIn(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const auto type = ValueType(operand.type());
@@ -317,12 +314,12 @@ OperandResult CompileIndexIn(const Compiler& compilation,
              arrow::is_base_binary_like(values->type_id())) {
     ARROW_ASSIGN_OR_RAISE(values, arrow::MakeEmptyArray(type));
   }
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call("index_in", {operand.arrow}, cp::SetLookupOptions(values)),
       DtypeFamily::kPlain);
 }
 
-OperandResult CompileLogic(const Compiler& compilation, const ArrowExpression::Call& call,
+OperandResult CompileLogic(const Compiler& compiler, const ArrowExpression::Call& call,
                            std::vector<Operand> arguments) {
   const Operand& left = arguments[0];
   const Operand& right = arguments[1];
@@ -338,9 +335,9 @@ OperandResult CompileLogic(const Compiler& compilation, const ArrowExpression::C
       return arrow::Status::TypeError("no integer type holds the bits of ",
                                       DescribeType(left), " and ", DescribeType(right));
     }
-    return compilation.Typed(cp::call(is_and ? "bit_wise_and" : "bit_wise_or",
-                                      {As(left, type), As(right, type)}),
-                             family);
+    return compiler.Typed(cp::call(is_and ? "bit_wise_and" : "bit_wise_or",
+                                   {As(left, type), As(right, type)}),
+                          family);
   }
   for (const Operand& operand : arguments) {
     if (operand.id() == Type::BOOL || operand.id() == Type::NA) continue;
@@ -352,16 +349,15 @@ OperandResult CompileLogic(const Compiler& compilation, const ArrowExpression::C
   if (!HasMissingLogic(family)) {
     both = cp::call("coalesce", {std::move(both), cp::literal(false)});
   }
-  return compilation.Typed(std::move(both), family);
+  return compiler.Typed(std::move(both), family);
 }
 
-OperandResult CompileInvert(const Compiler& compilation,
-                            const ArrowExpression::Call& call,
+OperandResult CompileInvert(const Compiler& compiler, const ArrowExpression::Call& call,
                             std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
   const char* function =
       arrow::is_integer(operand.id()) ? "bit_wise_not" : call.function_name.c_str();
-  return compilation.Typed(cp::call(function, {operand.arrow}), operand.family());
+  return compiler.Typed(cp::call(function, {operand.arrow}), operand.family());
 }
 
 }  // namespace xshards

@@ -76,14 +76,8 @@ ArrowExpression InDigits(const Operand& operand, Digits digits, bool wide) {
   return As(Operand{As(operand, whole), arrow::field("", whole)}, type);
 }
 
-arrow::Status NoArithmetic(const std::string& function, const Operand& left,
-                           const Operand& right) {
-  return arrow::Status::TypeError("there is no ", function, " of ", DescribeType(left),
-                                  " and ", DescribeType(right));
-}
-
 /// A sum, difference, product or quotient, in as many digits as it needs.
-OperandResult Exact(const Compiler& compilation, const std::string& function,
+OperandResult Exact(const Compiler& compiler, const std::string& function,
                     const Operand& left, const Operand& right, DtypeFamily family) {
   Digits a = DigitsOf(left);
   Digits b = DigitsOf(right);
@@ -106,31 +100,30 @@ OperandResult Exact(const Compiler& compilation, const std::string& function,
   const bool wide = result.precision > kMaxPrecision128 ||
                     left.id() == Type::DECIMAL256 || right.id() == Type::DECIMAL256 ||
                     std::max(a.precision, b.precision) > kMaxPrecision128;
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call(function, {InDigits(left, a, wide), InDigits(right, b, wide)}), family);
 }
 
 /// Python cuts quotients of decimals, Arrow's dtypes round them down.
-OperandResult WholeQuotient(const Compiler& compilation, const Operand& left,
+OperandResult WholeQuotient(const Compiler& compiler, const Operand& left,
                             const Operand& right, DtypeFamily family) {
-  ARROW_ASSIGN_OR_RAISE(auto quotient, Exact(compilation, "divide", left, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto quotient, Exact(compiler, "divide", left, right, family));
   const char* round = family == DtypeFamily::kPlain ? "trunc" : "floor";
-  return compilation.Typed(cp::call(round, {std::move(quotient.arrow)}), family);
+  return compiler.Typed(cp::call(round, {std::move(quotient.arrow)}), family);
 }
 
 /// What is left of the dividend, with its sign, as in Python.
-OperandResult Remainder(const Compiler& compilation, const Operand& left,
+OperandResult Remainder(const Compiler& compiler, const Operand& left,
                         const Operand& right, DtypeFamily family) {
-  ARROW_ASSIGN_OR_RAISE(auto quotient, WholeQuotient(compilation, left, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto quotient, WholeQuotient(compiler, left, right, family));
   const Digits digits = DigitsOf(quotient);
   const int32_t whole = std::max(1, digits.precision - digits.scale);
   const auto cut = DecimalOf({whole, 0}, whole > kMaxPrecision128);
-  ARROW_ASSIGN_OR_RAISE(quotient, compilation.Typed(As(quotient, cut), family));
+  ARROW_ASSIGN_OR_RAISE(quotient, compiler.Typed(As(quotient, cut), family));
   ARROW_ASSIGN_OR_RAISE(auto product,
-                        Exact(compilation, "multiply", quotient, right, family));
-  ARROW_ASSIGN_OR_RAISE(auto rest, Exact(compilation, "subtract", left, product, family));
-  return compilation.Typed(As(rest, DecimalCommonType(*left.type(), *right.type())),
-                           family);
+                        Exact(compiler, "multiply", quotient, right, family));
+  ARROW_ASSIGN_OR_RAISE(auto rest, Exact(compiler, "subtract", left, product, family));
+  return compiler.Typed(As(rest, DecimalCommonType(*left.type(), *right.type())), family);
 }
 
 /// A float times ten to the power of `scale`, rounded down, and whether that is exact.
@@ -242,7 +235,7 @@ std::optional<DecimalComparison> CompareWithFloat(const std::string& function,
   return found;
 }
 
-OperandResult CompileDecimalArithmetic(const Compiler& compilation,
+OperandResult CompileDecimalArithmetic(const Compiler& compiler,
                                        const std::string& function, Operand left,
                                        Operand right) {
   const DtypeFamily family = CombinedFamily(left, right);
@@ -255,9 +248,9 @@ OperandResult CompileDecimalArithmetic(const Compiler& compilation,
       return NoArithmetic(function, left, right);
     }
   }
-  if (function == "floor_divide") return WholeQuotient(compilation, left, right, family);
-  if (function != "modulo") return Exact(compilation, function, left, right, family);
-  if (family == DtypeFamily::kPlain) return Remainder(compilation, left, right, family);
+  if (function == "floor_divide") return WholeQuotient(compiler, left, right, family);
+  if (function != "modulo") return Exact(compiler, function, left, right, family);
+  if (family == DtypeFamily::kPlain) return Remainder(compiler, left, right, family);
   return NoArithmetic(function, left, right);  // nor has pandas one of Arrow's decimals
 }
 

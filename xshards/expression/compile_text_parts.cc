@@ -20,7 +20,7 @@ arrow::Status CheckText(const std::string& function, const Operand& operand) {
 }  // namespace
 
 // (text, separator, most splits or -1, from the end)
-OperandResult CompileTextSplit(const Compiler& compilation,
+OperandResult CompileTextSplit(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
@@ -29,14 +29,13 @@ OperandResult CompileTextSplit(const Compiler& compilation,
   ARROW_ASSIGN_OR_RAISE(const auto most, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(const auto from_end, IntegerOption(arguments[3]));
   const cp::SplitPatternOptions options(std::move(separator), most, from_end != 0);
-  return compilation.Typed(cp::call("split_pattern", {text.arrow}, options),
-                           DtypeFamily::kPlain);
+  return compiler.Typed(cp::call("split_pattern", {text.arrow}, options),
+                        DtypeFamily::kPlain);
 }
 
 // (list, place): missing where the list is too short. Arrow's own list_element fails
 // there, so the one value is cut out, and what is not there filled up, before.
-OperandResult CompileListGet(const Compiler& compilation,
-                             const ArrowExpression::Call& call,
+OperandResult CompileListGet(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const Operand& list = arguments[0];
   if (!arrow::is_list_like(list.id())) {
@@ -47,13 +46,13 @@ OperandResult CompileListGet(const Compiler& compilation,
   auto one = cp::call(
       "list_slice", {list.arrow},
       cp::ListSliceOptions(place, place + 1, 1, /*return_fixed_size_list=*/true));
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call("list_element", {std::move(one), cp::literal(int64_t{0})}),
       DtypeFamily::kPlain);
 }
 
 // (text, pattern with one named group): what the group matches first.
-OperandResult CompileTextExtract(const Compiler& compilation,
+OperandResult CompileTextExtract(const Compiler& compiler,
                                  const ArrowExpression::Call& call,
                                  std::vector<Operand> arguments) {
   const Operand& text = arguments[0];
@@ -61,7 +60,7 @@ OperandResult CompileTextExtract(const Compiler& compilation,
   ARROW_ASSIGN_OR_RAISE(auto pattern, TextOption(arguments[1]));
   auto groups = cp::call("extract_regex", {text.arrow},
                          cp::ExtractRegexOptions(std::move(pattern)));
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call("struct_field", {std::move(groups)}, cp::StructFieldOptions({0})),
       text.family());
 }

@@ -35,26 +35,26 @@ Operand Ticks(const Operand& duration, arrow::TimeUnit::type unit) {
 }
 
 /// Computed among floats, and cut to whole ticks as numpy does.
-OperandResult ScaleByFloat(const Compiler& compilation, const std::string& function,
+OperandResult ScaleByFloat(const Compiler& compiler, const std::string& function,
                            const Operand& duration, const Operand& factor) {
   const auto unit = UnitOf(*duration.type());
   auto ticks = CastTo(Ticks(duration, unit).arrow, arrow::float64());
   auto scaled = cp::call(function, {std::move(ticks), As(factor, arrow::float64())});
   auto finite = cp::call(
       "if_else", {cp::call("is_finite", {scaled}), scaled, NullOf(arrow::float64())});
-  return compilation.Typed(
+  return compiler.Typed(
       CastTo(CastTo(std::move(finite), arrow::int64()), arrow::duration(unit)),
       DtypeFamily::kPlain);
 }
 
-OperandResult ScaleDuration(const Compiler& compilation, const std::string& function,
+OperandResult ScaleDuration(const Compiler& compiler, const std::string& function,
                             const Operand& duration, const Operand& factor) {
   const auto unit = UnitOf(*duration.type());
-  if (!IsWhole(factor)) return ScaleByFloat(compilation, function, duration, factor);
+  if (!IsWhole(factor)) return ScaleByFloat(compiler, function, duration, factor);
   auto number = As(factor, arrow::int64());
   if (function == "multiply") {
-    return compilation.Typed(cp::call("multiply", {duration.arrow, std::move(number)}),
-                             DtypeFamily::kPlain);
+    return compiler.Typed(cp::call("multiply", {duration.arrow, std::move(number)}),
+                          DtypeFamily::kPlain);
   }
   auto zero = cp::call("equal", {number, cp::literal(int64_t{0})});
   auto divisor =
@@ -63,38 +63,38 @@ OperandResult ScaleDuration(const Compiler& compilation, const std::string& func
   // `/` cuts towards zero, `//` rounds down.
   const auto rest = function == "divide" ? "remainder" : "modulo";
   auto whole = cp::call("subtract", {ticks, cp::call(rest, {ticks, divisor})});
-  return compilation.Typed(
+  return compiler.Typed(
       CastTo(cp::call("divide", {std::move(whole), divisor}), arrow::duration(unit)),
       DtypeFamily::kPlain);
 }
 
-OperandResult BetweenDurations(const Compiler& compilation, const std::string& function,
+OperandResult BetweenDurations(const Compiler& compiler, const std::string& function,
                                const Operand& left, const Operand& right) {
   const auto unit = std::max(UnitOf(*left.type()), UnitOf(*right.type()));
   const auto type = arrow::duration(unit);
   if (function == "add" || function == "subtract") {
-    return compilation.Typed(cp::call(function, {As(left, type), As(right, type)}),
-                             DtypeFamily::kPlain);
+    return compiler.Typed(cp::call(function, {As(left, type), As(right, type)}),
+                          DtypeFamily::kPlain);
   }
   const auto a = Ticks(left, unit);
   const auto b = Ticks(right, unit);
   if (function == "divide") {
-    return compilation.Typed(cp::call("divide", {CastTo(a.arrow, arrow::float64()),
-                                                 CastTo(b.arrow, arrow::float64())}),
-                             DtypeFamily::kPlain);
+    return compiler.Typed(cp::call("divide", {CastTo(a.arrow, arrow::float64()),
+                                              CastTo(b.arrow, arrow::float64())}),
+                          DtypeFamily::kPlain);
   }
   auto divisor =
       cp::call("if_else", {cp::call("equal", {b.arrow, cp::literal(int64_t{0})}),
                            NullOf(arrow::int64()), b.arrow});
   auto rest = cp::call("modulo", {a.arrow, divisor});
   if (function == "modulo")
-    return compilation.Typed(CastTo(rest, type), DtypeFamily::kPlain);
-  return compilation.Typed(
+    return compiler.Typed(CastTo(rest, type), DtypeFamily::kPlain);
+  return compiler.Typed(
       cp::call("divide", {cp::call("subtract", {a.arrow, std::move(rest)}), divisor}),
       DtypeFamily::kPlain);
 }
 
-OperandResult BetweenInstants(const Compiler& compilation, const Operand& left,
+OperandResult BetweenInstants(const Compiler& compiler, const Operand& left,
                               const Operand& right) {
   if (ZoneOf(left).empty() != ZoneOf(right).empty()) {
     return arrow::Status::TypeError(
@@ -103,14 +103,14 @@ OperandResult BetweenInstants(const Compiler& compilation, const Operand& left,
   const auto type =
       arrow::timestamp(std::max(UnitOf(*left.type()), UnitOf(*right.type())),
                        ZoneOf(left).empty() ? "" : "UTC");
-  return compilation.Typed(cp::call("subtract", {As(left, type), As(right, type)}),
-                           DtypeFamily::kPlain);
+  return compiler.Typed(cp::call("subtract", {As(left, type), As(right, type)}),
+                        DtypeFamily::kPlain);
 }
 
-OperandResult MoveInstant(const Compiler& compilation, const std::string& function,
+OperandResult MoveInstant(const Compiler& compiler, const std::string& function,
                           const Operand& instant, const Operand& duration) {
   const auto unit = std::max(UnitOf(*instant.type()), UnitOf(*duration.type()));
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call(function, {As(instant, arrow::timestamp(unit, ZoneOf(instant))),
                           As(duration, arrow::duration(unit))}),
       DtypeFamily::kPlain);
@@ -124,40 +124,39 @@ arrow::Status CheckInstant(const std::string& function, const Operand& operand) 
 
 }  // namespace
 
-OperandResult CompileTimeArithmetic(const Compiler& compilation,
-                                    const std::string& function, const Operand& left,
-                                    const Operand& right) {
+OperandResult CompileTimeArithmetic(const Compiler& compiler, const std::string& function,
+                                    const Operand& left, const Operand& right) {
   const bool moves = function == "add" || function == "subtract";
   if (function == "subtract" && IsInstant(left) && IsInstant(right)) {
-    return BetweenInstants(compilation, left, right);
+    return BetweenInstants(compiler, left, right);
   }
   if (moves && IsInstant(left) && IsDuration(right)) {
-    return MoveInstant(compilation, function, left, right);
+    return MoveInstant(compiler, function, left, right);
   }
   if (function == "add" && IsDuration(left) && IsInstant(right)) {
-    return MoveInstant(compilation, function, right, left);
+    return MoveInstant(compiler, function, right, left);
   }
   if (IsDuration(left) && IsDuration(right) && function != "multiply" &&
       function != "power") {
-    return BetweenDurations(compilation, function, left, right);
+    return BetweenDurations(compiler, function, left, right);
   }
   const auto number = [](const Operand& operand) {
     return IsWhole(operand) || arrow::is_floating(operand.id());
   };
   if (function == "multiply" && number(left) && IsDuration(right)) {
-    return ScaleDuration(compilation, function, right, left);
+    return ScaleDuration(compiler, function, right, left);
   }
   const bool divides =
       function == "divide" || (function == "floor_divide" && IsWhole(right));
   if (IsDuration(left) && number(right) && (function == "multiply" || divides)) {
-    return ScaleDuration(compilation, function, left, right);
+    return ScaleDuration(compiler, function, left, right);
   }
   // Dates, and the mistakes that Arrow has words for.
-  return compilation.Typed(cp::call(function, {left.arrow, right.arrow}),
-                           DtypeFamily::kPlain);
+  return compiler.Typed(cp::call(function, {left.arrow, right.arrow}),
+                        DtypeFamily::kPlain);
 }
 
-OperandResult CompileTimeField(const Compiler& compilation,
+OperandResult CompileTimeField(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
@@ -170,27 +169,26 @@ OperandResult CompileTimeField(const Compiler& compilation,
         "multiply", {cp::call("millisecond", {time.arrow}), cp::literal(int64_t{1000})});
     value = cp::call("add", {std::move(thousands), std::move(value)});
   }
-  return compilation.Typed(CastTo(std::move(value), arrow::int32()), time.family());
+  return compiler.Typed(CastTo(std::move(value), arrow::int32()), time.family());
 }
 
-OperandResult CompileDate(const Compiler& compilation, const ArrowExpression::Call& call,
+OperandResult CompileDate(const Compiler& compiler, const ArrowExpression::Call& call,
                           std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant(call.function_name, time));
   auto local =
       ZoneOf(time).empty() ? time.arrow : cp::call("local_timestamp", {time.arrow});
-  return compilation.Typed(CastTo(std::move(local), arrow::date32()),
-                           DtypeFamily::kPlain);
+  return compiler.Typed(CastTo(std::move(local), arrow::date32()), DtypeFamily::kPlain);
 }
 
-OperandResult CompileNormalize(const Compiler& compilation,
+OperandResult CompileNormalize(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
   const Operand& time = arguments[0];
   ARROW_RETURN_NOT_OK(CheckInstant(call.function_name, time));
-  return compilation.Typed(cp::call("floor_temporal", {time.arrow},
-                                    cp::RoundTemporalOptions(1, cp::CalendarUnit::DAY)),
-                           time.family());
+  return compiler.Typed(cp::call("floor_temporal", {time.arrow},
+                                 cp::RoundTemporalOptions(1, cp::CalendarUnit::DAY)),
+                        time.family());
 }
 
 }  // namespace xshards

@@ -15,7 +15,7 @@ namespace cp = arrow::compute;
 namespace {
 
 /// Arrow's function as it is; the family of dtypes is that of its arguments.
-OperandResult CompilePlainCall(const Compiler& compilation,
+OperandResult CompilePlainCall(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
   std::vector<ArrowExpression> compiled;
@@ -24,13 +24,13 @@ OperandResult CompilePlainCall(const Compiler& compilation,
     if (HasMissingLogic(argument.family())) family = argument.family();
     compiled.push_back(std::move(argument.arrow));
   }
-  return compilation.Typed(
-      cp::call(call.function_name, std::move(compiled), call.options), family);
+  return compiler.Typed(cp::call(call.function_name, std::move(compiled), call.options),
+                        family);
 }
 
-OperandResult CompileCast(const Compiler& compilation, const ArrowExpression::Call& call,
+OperandResult CompileCast(const Compiler& compiler, const ArrowExpression::Call& call,
                           std::vector<Operand> arguments) {
-  return compilation.Typed(
+  return compiler.Typed(
       cp::call(call.function_name, {std::move(arguments[0].arrow)}, call.options),
       DtypeFamily::kPlain);
 }

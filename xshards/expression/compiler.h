@@ -63,6 +63,9 @@ using Rule = OperandResult (*)(const Compiler&, const ArrowExpression::Call&,
                                std::vector<Operand>);
 
 // compile_arithmetic.cc
+/// The error for operands that a function does not take.
+arrow::Status NoArithmetic(const std::string& function, const Operand& left,
+                           const Operand& right);
 OperandResult CompileArithmetic(const Compiler&, const ArrowExpression::Call&,
                                 std::vector<Operand>);
 OperandResult CompileNegate(const Compiler&, const ArrowExpression::Call&,

@@ -85,10 +85,10 @@ arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) con
   }
   const auto values = DecodedSchema(arrow::schema(schema.fields(), schema.metadata()));
   auto bind = [&]() -> arrow::Result<BoundExpression> {
-    const Compiler compilation(*values);
-    ARROW_ASSIGN_OR_RAISE(auto compiled, compilation.Compile(arrow_));
+    const Compiler compiler(*values);
+    ARROW_ASSIGN_OR_RAISE(auto compiled, compiler.Compile(arrow_));
     ARROW_ASSIGN_OR_RAISE(auto bound, compiled.arrow.Bind(*values));
-    auto required = compilation.required();
+    auto required = compiler.required();
     for (auto& one : required) {
       ARROW_ASSIGN_OR_RAISE(one.arrow, one.arrow.Bind(*values));
     }

@@ -62,7 +62,7 @@ bool HasArrayCells(const arrow::DataType& type) {
   return arrow::is_list_like(type.id()) || type.id() == arrow::Type::EXTENSION;
 }
 
-bool IsText(const arrow::DataType& type) {
+bool IsTextOrBytes(const arrow::DataType& type) {
   return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type.id());
 }
 
@@ -107,7 +107,7 @@ bool HasMissingLogic(DtypeFamily family) {
 std::string DtypeNameIn(DtypeFamily family, const arrow::DataType& type) {
   if (family == DtypeFamily::kArrow) return type.ToString() + kArrowSuffix;
   if (!HasMissingLogic(family)) return "";
-  if (IsText(type)) return "string";
+  if (IsTextOrBytes(type)) return "string";
   switch (type.id()) {
     case arrow::Type::BOOL:
       return "boolean";
