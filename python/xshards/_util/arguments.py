@@ -34,7 +34,7 @@ def as_count(what: str, value: int | None) -> int:
     """Take a number of partitions; 0 stands for None."""
     if value is None:
         return 0
-    require(value, Integral, f"{what} must be a whole number")
+    require(value, Integral, f"{what} must be an integer")
     if value < 1:
         msg = f"{what} must be at least 1, got {value}"
         raise XShardsValueError(msg)
@@ -47,7 +47,7 @@ def as_rows(what: str, value: Any) -> int | None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    require(value, Integral, f"{what} must be a whole number")
+    require(value, Integral, f"{what} must be an integer")
     if value < 0:
         msg = f"{what} must be 0 or more, got {value}"
         raise XShardsValueError(msg)
@@ -68,5 +68,5 @@ def as_seed(random_state: int | None) -> int:
     """Give the engine's seed: the one asked for, or a new one."""
     if random_state is None:
         return secrets.randbits(64)
-    require(random_state, Integral, "random_state is a whole number")
+    require(random_state, Integral, "random_state must be an integer")
     return int(random_state) % 2**64

@@ -94,11 +94,11 @@ class Reduction:
             raise XShardsTypeError(msg) from None
         counts = self.function in ("count", "nunique")
         if self._computes and not counts and _holds_other_values(self.column):
-            msg = f"{what} is not known for values of {self.column.dtype}"
+            msg = f"{what} is not supported for values of {self.column.dtype}"
             raise XShardsNotImplementedError(msg)
         if self._scales and pa.types.is_temporal(self.column.type):
             given = self.options["ddof"]
-            msg = f"{what}, which has times, can have a ddof of 0 or 1, got {given}"
+            msg = f"{what}: a column of times needs a ddof of 0 or 1, got {given}"
             raise XShardsNotImplementedError(msg)
         if self.asks_for_truth and _true_and_false(self.column.type) is None:
             msg = f"{what} needs numbers or text, not {self.column.type}"

@@ -22,7 +22,7 @@ def constant(value: object) -> pa.Scalar:
         try:
             scalar = _scalar(value)
         except (pa.ArrowException, TypeError) as error:
-            msg = f"{value!r} is no constant that a column can hold: {error}"
+            msg = f"{value!r} is not a constant that a column can hold: {error}"
             raise XShardsTypeError(msg) from None
     if pa.types.is_string(scalar.type):
         scalar = scalar.cast(pa.large_string())
@@ -71,7 +71,7 @@ def target_of(dtype: Any) -> tuple[pa.DataType, str]:
     try:
         target = pd.api.types.pandas_dtype(dtype)
     except TypeError as error:
-        msg = f"astype knows no dtype {dtype!r}"
+        msg = f"astype: unknown dtype {dtype!r}"
         raise XShardsTypeError(msg) from error
     match target:
         case pd.StringDtype():
@@ -84,7 +84,7 @@ def target_of(dtype: Any) -> tuple[pa.DataType, str]:
             return pa.from_numpy_dtype(target), ""
     if hasattr(target, "numpy_dtype"):  # the nullable dtypes
         return pa.from_numpy_dtype(target.numpy_dtype), str(target)
-    msg = f"astype cannot make {target}; use transform_shard for that"
+    msg = f"astype does not support dtype {target}: use transform_shard"
     raise XShardsNotImplementedError(msg)
 
 

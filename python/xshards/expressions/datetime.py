@@ -337,7 +337,7 @@ class DatetimeMethods(Accessor):
         ['29.02.2024']
         """
         if "%f" in date_format:
-            msg = f"strftime knows no %f, got {date_format!r}"
+            msg = f"strftime does not support %f, got {date_format!r}"
             raise XShardsNotImplementedError(msg)
         return self._of.call("strftime", date_format)
 

@@ -294,7 +294,7 @@ class Expression(Operators):
         >>> shards.assign(a=xs.col("a").round(1)).to_pandas()["a"].tolist()
         [1.2, 1.4]
         """
-        require(decimals, int, "decimals is a number of digits")
+        require(decimals, int, "decimals must be an integer")
         return self.call("round", decimals)
 
     def cast(self, dtype: object) -> Expression:
@@ -436,7 +436,7 @@ def col(name: str) -> Expression:
     >>> xs.col("delay") > 30
     <Expression ...>
     """
-    require(name, str, "a column is named by a string")
+    require(name, str, "a column's name must be a string")
     return Expression(_core.Expression.col(name))
 
 

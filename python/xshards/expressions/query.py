@@ -234,7 +234,7 @@ class _Reader:
 
     def _refuse(self, what: str) -> Any:
         msg = (
-            f"the query {self._text!r} holds {what!r}, which has no meaning there: use "
+            f"the query {self._text!r} holds {what!r}, which is not supported: use "
             "columns, @variables, numbers, text, lists, comparisons, arithmetic, "
             "and, or, not, in, and the methods of expressions"
         )

@@ -118,11 +118,11 @@ class PartMethods:
         return self._from_end(i, of._most + 1)
 
     def _from_end(self, i: int, most: int) -> Expression:
-        """Give a part counted from the end, of at most so many."""
+        """Give a part counted from the end of at most `most` parts."""
         if most > _MOST_FROM_END:
             msg = (
-                f"parts are counted from the end in texts of at most {_MOST_FROM_END} "
-                f"parts, here of {most}: use rsplit, or count from the start"
+                f"counting from the end needs at most {_MOST_FROM_END} parts, got "
+                f"{most}: use rsplit, or count from the start"
             )
             raise XShardsNotImplementedError(msg)
         parts, count = self._of._parts, self.len()

@@ -200,7 +200,9 @@ class StringMethods(CharacterMethods, PatternMethods):
         if regex is None:  # as pandas sees it
             regex = len(pat) > 1 and not _SPECIAL.isdisjoint(pat)
         if regex:
-            msg = f"split knows plain text alone (regex=False), got the pattern {pat!r}"
+            msg = (
+                f"split supports plain text only (regex=False), got the pattern {pat!r}"
+            )
             raise XShardsNotImplementedError(msg)
         return self._split(pat, n, from_end=False)
 

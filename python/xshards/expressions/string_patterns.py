@@ -271,7 +271,7 @@ class PatternMethods(Accessor):
         )
 
         if expand:
-            msg = "extract gives one column: give expand=False"
+            msg = "extract returns one column: pass expand=False"
             raise XShardsNotImplementedError(msg)
         return extract_text(self._of, _with_flags(pat, flags))
 
@@ -327,7 +327,8 @@ class PatternMethods(Accessor):
             pattern = _with_flags(pattern, flags if case else flags | re.IGNORECASE)
         if regex and n > 1 and _matches_nothing(pattern):
             msg = (
-                f"replace has no n > 1 for a pattern that matches no text: {pattern!r}"
+                "replace has no n > 1 for a pattern that matches empty text, got "
+                f"{pattern!r}"
             )
             raise XShardsNotImplementedError(msg)
         function = "replace_substring_regex" if regex else "replace_substring"
@@ -345,7 +346,7 @@ class PatternMethods(Accessor):
         if isinstance(texts, str):
             return self._match(function, texts, ignore_case=False)
         if not isinstance(texts, tuple) or not texts:
-            msg = f"expected a text, or a tuple of some, got {texts!r}"
+            msg = f"expected a string, or a tuple of strings, got {texts!r}"
             raise XShardsTypeError(msg)
         found = [self._match(function, text, ignore_case=False) for text in texts]
         return reduce(operator.or_, found)

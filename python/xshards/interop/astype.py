@@ -34,7 +34,7 @@ def dtype_named(dtype: Any) -> Any:
         try:
             return pa.type_for_alias(str(dtype))
         except ValueError:
-            msg = f"astype knows no dtype {dtype!r}"
+            msg = f"astype: unknown dtype {dtype!r}"
             raise XShardsTypeError(msg) from error
 
 

@@ -58,7 +58,7 @@ def to_engine(name: str, column: Any) -> Any:
             return pa.chunked_array(chunks, type=engine_type(column.type))
         return _convert(column)
     except pa.ArrowException as error:
-        msg = f"column {name!r} of type {column.type} cannot be held: {error}"
+        msg = f"column {name!r} of type {column.type} is not supported: {error}"
         raise XShardsTypeError(msg) from error
 
 

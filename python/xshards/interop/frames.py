@@ -239,7 +239,7 @@ def _plain_columns(
         )
     except (pa.ArrowException, ValueError) as error:
         fields = ", ".join(f"{field.name!r} ({field.type})" for field in table.schema)
-        msg = f"one of these columns has no pandas form: {fields}: {error}"
+        msg = f"cannot convert one of these columns to pandas: {fields}: {error}"
         raise XShardsTypeError(msg) from error
 
 
@@ -247,7 +247,9 @@ def _restored(column: pa.ChunkedArray, field: pa.Field) -> Any:
     try:
         return column_from_arrow(column, field)
     except (pa.ArrowException, ValueError) as error:
-        msg = f"column {field.name!r} of type {field.type} has no pandas form: {error}"
+        msg = (
+            f"column {field.name!r} of type {field.type} cannot become pandas: {error}"
+        )
         raise XShardsTypeError(msg) from error
 
 

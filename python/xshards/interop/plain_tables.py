@@ -33,7 +33,7 @@ def refuse_opaque(schema: pa.Schema, form: str) -> None:
         else:
             continue
         msg = (
-            f"column {label_of(field)!r} holds {held}, which {form} has no form for: "
+            f"column {label_of(field)!r} holds {held}, which {form} cannot hold: "
             f"convert it in transform_shard, for instance to text with "
             f".map(str), or drop it"
         )

@@ -127,7 +127,7 @@ def _as_rows(value: Any) -> Any:
     """Give what can be cut by rows as what workers see of it; None for other values."""
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
-            msg = "an ndarray of no dimension cannot be cut into shards"
+            msg = "a 0-d ndarray cannot be cut into shards"
             raise XShardsValueError(msg)
         return value
     if isinstance(value, pd.DataFrame | pd.Series | pa.Table):

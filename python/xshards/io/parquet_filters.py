@@ -36,8 +36,8 @@ def to_expression(filters: Filters) -> Expression:
         return filters
     if isinstance(filters, pc.Expression):
         msg = (
-            f"filters by pyarrow are not understood: write {filters} with xs.col, as "
-            "xs.col('a') > 1, or as a list of tuples"
+            f"pyarrow expressions are not supported as filters: write {filters} with "
+            "xs.col, as xs.col('a') > 1, or as a list of tuples"
         )
         raise XShardsTypeError(msg)
     either = [reduce(operator.and_, map(_one, group)) for group in _groups(filters)]

@@ -39,12 +39,12 @@ Result = TypeVar("Result")
 
 
 def _warn_of_bad_lines(context: Context) -> None:
-    """Tell of lines that the last action left out with ``on_bad_lines="warn"``."""
+    """Warn of lines that the last action skipped with ``on_bad_lines="warn"``."""
     count, first, begin_ns = context._core.bad_lines()
     # An action that runs nothing leaves the profile of the one before.
     if count > 0 and context.warned_of != begin_ns:
         context.warned_of = begin_ns
-        what = "1 line was left out" if count == 1 else f"{count} lines were left out"
+        what = "1 line was skipped" if count == 1 else f"{count} lines were skipped"
         msg = f"{what}. The first: {named(first)}"
         warnings.warn(msg, pd.errors.ParserWarning, stacklevel=4)
 
@@ -68,9 +68,9 @@ class Base(ShardMethods):
     def __reduce__(self) -> NoReturn:
         # Also what a function reaches that uses shards of the script around it.
         msg = (
-            "XShards are the recipe of a data set and stay in the process that made "
-            "them. A function that runs on shards cannot use other shards: merge the "
-            "two before, or pass rows it needs as an argument "
+            "XShards cannot be pickled: they hold a plan, which stays in the process "
+            "that made it. A function that runs on shards cannot use other shards: "
+            "merge the two first, or pass the rows it needs as an argument "
             "(xs.SharedValue(other.to_pandas()) keeps one copy for all workers)"
         )
         raise XShardsTypeError(msg)

@@ -84,7 +84,7 @@ class Cleaning(Base):
             raise XShardsValueError(msg)
         column = ""
         if weights is not None:
-            require(weights, str, "weights names a column")
+            require(weights, str, "weights must be a column's name")
             (column,) = self._keys_named("weights", weights)
         core = self._core.sample(
             -1 if n is None else n, frac or 0.0, replace, column, as_seed(random_state)
@@ -166,7 +166,7 @@ class Cleaning(Base):
     ) -> Self:
         """Drop the columns that have too few values."""
         if subset is not None:
-            msg = "subset would name rows to look at, which shards do not know"
+            msg = "subset with axis=1 is not supported: shards select no rows by label"
             raise XShardsValueError(msg)
         rows, counts = self._count_values_there(self.schema.names)
         least = min(1, rows) if how == "all" else rows if thresh is None else thresh

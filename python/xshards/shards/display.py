@@ -86,7 +86,7 @@ class Display(Base):
             more = len(fields) - _COLUMNS_SHOWN
             return [*lines, f"... {more} more"] if more > 0 else lines
         if not (self.is_cached() or self._in_memory):
-            return ["columns are known once it has run"]
+            return ["columns are known after it has run"]
         if self._kinds() != {"Tensors"}:
             return [self._kind_name()]
         partitions = self._core.collect_first(1, None)

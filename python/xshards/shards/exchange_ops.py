@@ -184,7 +184,7 @@ class ExchangeOps(Base):
         >>> len(shards.union(shards))
         4
         """
-        require(other, Base, "union adds XShards")
+        require(other, Base, "union appends XShards")
         if self._hidden() != other._hidden():
             return self._without_index().union(other._without_index())
         mixed = _without_common_type(

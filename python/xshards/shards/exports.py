@@ -172,14 +172,14 @@ class Exports(Base):
         if kinds != {"Tensors"}:
             msg = (
                 f"these shards hold {self._kind_name()}; only arrays and DataFrames "
-                "can be put together: use collect(), or transform_shard first"
+                "can be concatenated: use collect(), or transform_shard first"
             )
             raise XShardsTypeError(msg)
         payloads = [p for held in self._run(self._core.collect) for p in held]
         parts = [payload.tensors() for payload in payloads]
         structures = {structure for _, structure in parts}
         if len(structures) != 1:
-            msg = f"the shards are nested in different ways: {sorted(structures)}"
+            msg = f"the shards differ in their nesting: {sorted(structures)}"
             raise XShardsValueError(msg)
         leaves = zip(*(leaves for leaves, _ in parts), strict=True)
         arrays = [np.concatenate([array_of(*leaf) for leaf in same]) for same in leaves]

@@ -188,7 +188,7 @@ def _functions(what: str, functions: Any) -> list[str]:
         require(
             function,
             str,
-            f"{what} names functions, as 'sum' (transform_shard runs your own)",
+            f"{what} takes function names, such as 'sum'; transform_shard runs others",
         )
     return as_names(what, functions)
 

@@ -175,11 +175,11 @@ class Merge(Base):
             raise XShardsValueError(msg)
         name = indicator if isinstance(indicator, str) else "_merge"
         if how in ("semi", "anti"):
-            msg = f"a {how} merge has rows of the left alone: leave out indicator"
+            msg = f"a {how} merge keeps rows of the left side only: omit indicator"
             raise XShardsValueError(msg)
         for side in (self, right):
             if name in side._full_schema().names:
-                msg = f"indicator: there is a column {name!r} already"
+                msg = f"indicator: column {name!r} already exists"
                 raise XShardsValueError(msg)
         return name
 
@@ -215,11 +215,11 @@ class _KeyTypeError(XShardsTypeError, XShardsValueError):
 
 def _as_suffixes(suffixes: object) -> list[str]:
     if not isinstance(suffixes, list | tuple):
-        msg = f"suffixes are a pair, one for each side, got {suffixes!r}"
+        msg = f"suffixes must be a pair, one for each side, got {suffixes!r}"
         raise XShardsTypeError(msg)
     added = ["" if suffix is None else suffix for suffix in suffixes]
     if len(as_names("suffixes", added)) != 2:
-        msg = f"suffixes are two, one for each side, got {suffixes!r}"
+        msg = f"suffixes must be two, one for each side, got {suffixes!r}"
         raise XShardsValueError(msg)
     return added
 

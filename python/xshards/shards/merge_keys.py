@@ -55,7 +55,7 @@ def merge_error() -> type[XShardsValueError]:
 def all_pairs(left: Base, right: Base, *keys: object) -> Sides:
     """Pair every row of the left with every row of the right."""
     if any(key is not None and key is not False for key in keys):
-        msg = "a cross merge pairs all rows: leave out on, left_on and right_on"
+        msg = "a cross merge pairs all rows: omit on, left_on and right_on"
         raise merge_error()(msg)
     return Sides(left._without_index(), right._without_index(), [], [])
 
@@ -94,7 +94,7 @@ def sides_of(
     if left_on is None and right_on is None:
         return _by_common_columns(bare, other)
     if left_on is None or right_on is None:
-        msg = "left_on and right_on go together"
+        msg = "left_on and right_on must be given together"
         raise merge_error()(msg)
     left_keys = bare._keys_named("left_on" if on is None else "on", left_on)
     right_keys = other._keys_named("right_on" if on is None else "on", right_on)
@@ -113,7 +113,7 @@ def _by_index(
     by = right_on if left_index else left_on
     if by is None:
         missing, beside = ("right", "left") if left_index else ("left", "right")
-        msg = f"{beside}_index needs {missing}_on or {missing}_index beside it"
+        msg = f"{beside}_index needs {missing}_on or {missing}_index"
         raise merge_error()(msg)
     indexed, keyed = (left, right) if left_index else (right, left)
     side = "left" if left_index else "right"
@@ -126,7 +126,7 @@ def _by_index(
     for key in keys:
         if key in there:
             msg = (
-                f"the {side} has a column {key!r} beside its index: rename it, as "
+                f"the {side} has a column {key!r} besides its index: rename it, as "
                 f"{key!r} is the key of the other side"
             )
             raise merge_error()(msg)
@@ -170,8 +170,8 @@ def _levels(shards: Base, side: str) -> list[str]:
     levels = {level[0]: f.name for f in schema if (level := level_of(f)) is not None}
     if not levels:
         msg = (
-            f"{side}_index: the rows on the {side} have no labels, they are only "
-            "counted: zip puts rows side by side, merge needs a column of numbers"
+            f"{side}_index: the {side} side has a RangeIndex, which is not stored: "
+            "use zip to pair rows by position, or merge on a column of numbers"
         )
         raise XShardsValueError(msg)
     return [levels[number] for number in sorted(levels)]
@@ -227,8 +227,9 @@ def compare_objects_by_bytes(sides: Sides, how: str) -> tuple[Sides, list[str]]:
     shared = [pairs[n][0] for n in at if pairs[n][0] == pairs[n][1]]
     if shared and (how.startswith(("right", "outer")) or sides.keys_from_right):
         msg = (
-            f"a merge that shows keys of the right cannot share {shared[0]!r}, which "
-            "holds Python objects: rename it on one side and give left_on and right_on"
+            "a merge that keeps keys of the right side cannot share the key column "
+            f"{shared[0]!r}, which holds Python objects: rename it on one side and "
+            "pass left_on and right_on"
         )
         raise XShardsTypeError(msg)
     used = [*left._full_schema().names, *right._full_schema().names]

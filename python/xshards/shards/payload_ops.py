@@ -58,7 +58,7 @@ class PayloadOps(Base):
         [array([0, 1]), array([2, 3])]
         """
         if n < 0:
-            msg = f"take needs a number of shards that is not negative, got {n}"
+            msg = f"take needs a non-negative number of shards, got {n}"
             raise XShardsValueError(msg)
         payloads = (
             payload
@@ -89,7 +89,7 @@ class PayloadOps(Base):
         """
         found = self.take(1)
         if not found:
-            msg = "there is no first shard: no partition holds one"
+            msg = "there is no first shard: all partitions are empty"
             raise XShardsIndexError(msg)
         return found[0]
 

@@ -488,8 +488,12 @@ def _listed(functions: str | Sequence[str]) -> Sequence[str]:
 
 def _known(function: object) -> str:
     """Take the name of a function there is."""
-    require(function, str, "agg names functions, as 'sum'; transform_shard runs others")
+    require(
+        function,
+        str,
+        "agg takes function names, such as 'sum'; transform_shard runs others",
+    )
     if function not in _FUNCTIONS:
-        msg = f"agg knows {', '.join(_FUNCTIONS)}; got {function!r}"
+        msg = f"agg supports {', '.join(_FUNCTIONS)}; got {function!r}"
         raise XShardsValueError(msg)
     return str(function)

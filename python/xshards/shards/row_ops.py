@@ -155,7 +155,7 @@ class RowOps(Base):
         0  1  10
         1  2  20
         """
-        require(name, str, "a new column is named by a string")
+        require(name, str, "a new column's name must be a string")
         shards = self._making_way([name])
         core = shards._core.with_column(name, _expression(self, value)._core)
         return shards._derive(core, same_rows=True)

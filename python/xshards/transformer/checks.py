@@ -26,7 +26,7 @@ def as_columns(what: str, columns: str | Iterable[str]) -> list[str]:
 
 def check_shards(shards: XShards, columns: list[str]) -> None:
     """Refuse what is no XShards, or lacks a column."""
-    require(shards, XShards, "transformers work on XShards")
+    require(shards, XShards, "transformers take XShards")
     shards._check_columns(columns, shards.schema.names)
 
 
@@ -34,6 +34,6 @@ def learnt_by(found: Any, transformer: object) -> Any:
     """Return what a transformer learnt; an error if it has not been fitted."""
     if found is None:
         name = type(transformer).__name__
-        msg = f"this {name} has learnt nothing yet: call fit or fit_transform first"
+        msg = f"this {name} is not fitted: call fit or fit_transform first"
         raise XShardsRuntimeError(msg)
     return found

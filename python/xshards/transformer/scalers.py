@@ -66,7 +66,7 @@ class _Scaler:
         'b'
         """
         if inputCol is None or outputCol is None:
-            msg = "inputCol and outputCol go together"
+            msg = "inputCol and outputCol must be given together"
             raise XShardsValueError(msg)
         require(outputCol, str, "outputCol must be a column's name")
         self.inputCol, self.outputCol = inputCol, outputCol
@@ -139,7 +139,7 @@ class _Scaler:
         learnt = learnt_by(self.statistics_, self)
         missing = [name for name in self._columns if name not in learnt]
         if missing:
-            msg = f"{type(self).__name__} has not learnt {missing}: fit it again"
+            msg = f"{type(self).__name__} was not fitted on {missing}: call fit again"
             raise XShardsRuntimeError(msg)
         lines = [self._line(learnt[name]) for name in self._columns]
         if isinstance(self.inputCol, str):

@@ -224,7 +224,7 @@ class StringIndexer:
         result = shards
         for name in self._columns:
             if name not in learnt:
-                msg = f"this StringIndexer has not learnt column {name!r}: fit it again"
+                msg = f"StringIndexer was not fitted on {name!r}: call fit again"
                 raise XShardsRuntimeError(msg)
             result = result.with_column(
                 name, learnt[name]._encode(schema.field(name).type)

@@ -320,7 +320,7 @@ def test_astype_refuses():
         computed(df, xs.col("a").astype("Int64"))
     with pytest.raises(NotImplementedError, match="category"):
         xs.col("a").astype("category")
-    with pytest.raises(TypeError, match="no dtype 'nonsense'"):
+    with pytest.raises(TypeError, match="unknown dtype 'nonsense'"):
         xs.col("a").astype("nonsense")
 
 

@@ -89,14 +89,14 @@ def test_cat(values, n, na):
 @pytest.mark.parametrize(
     ("wrong", "error", "match"),
     [
-        (lambda text: text.split(r"\s+"), NotImplementedError, r"plain text alone"),
+        (lambda text: text.split(r"\s+"), NotImplementedError, r"plain text only"),
         (lambda text: text.split("a", regex=True), NotImplementedError, "plain text"),
         (lambda text: text.split(""), ValueError, "needs a text to split at"),
         (lambda text: text.split("a").str[:2], NotImplementedError, "one by one"),
         (
             lambda text: text.split("a", n=99).str[-1],
             NotImplementedError,
-            "from the end",
+            "counting from the end",
         ),
         (lambda text: text.extract("a"), ValueError, "one group .* with no groups"),
         (lambda text: text.extract("(a)(b)"), ValueError, "with 2 groups"),

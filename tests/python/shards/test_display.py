@@ -40,7 +40,7 @@ def test_repr_never_runs_a_plan(shards):
         later._repr_html_(),
         repr(later.group_by([], {"a": "sum"})),
     ):
-        assert "known once it has run" in text
+        assert "known after it has run" in text
 
 
 def test_html_shows_rows_that_are_at_hand(shards):

@@ -316,7 +316,7 @@ def test_sample_mistakes(shards):
         shards.sample(n=1, weights="zz")
     with pytest.raises(TypeError, match="Weights are numbers"):
         shards.sample(n=1, weights="s")
-    with pytest.raises(TypeError, match="random_state is a whole number"):
+    with pytest.raises(TypeError, match="random_state must be an integer"):
         shards.sample(n=1, random_state="x")
 
 
@@ -324,7 +324,7 @@ def test_sample_refuses_wrong_shares(shards):
     for frac in (-0.1, 1.5):
         with pytest.raises(ValueError, match=f"got {frac} with replace=False"):
             shards.sample(frac)
-    with pytest.raises(TypeError, match="weights names a column, got list"):
+    with pytest.raises(TypeError, match="weights must be a column's name, got list"):
         shards.sample(0.5, weights=[1, 2])
 
 

@@ -195,7 +195,7 @@ def test_merges_that_show_keys_of_both_need_two_names():
     other = pd.DataFrame({"x": column_of([True, "b"]), "other": [5, 6]})
     right = xs.from_pandas(other, 2)
     for how in ("right", "outer", "right_anti"):
-        with pytest.raises(TypeError, match=r"'x'.* give left_on and right_on"):
+        with pytest.raises(TypeError, match=r"'x'.* pass left_on and right_on"):
             left.merge(right, how, "x")
     renamed = right.rename({"x": "y"})
     found = left.merge(renamed, "outer", left_on="x", right_on="y").to_pandas()

@@ -414,5 +414,5 @@ def test_merge_mistakes():
     shards = xs.from_pandas(pd.DataFrame({"a": [1]}))
     with pytest.raises(ValueError, match="how must be one of inner, left"):
         shards.merge(shards, "sideways")
-    with pytest.raises(ValueError, match="leave out on"):
+    with pytest.raises(ValueError, match="omit on"):
         shards.merge(shards, "cross", on="a")

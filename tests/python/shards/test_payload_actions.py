@@ -138,7 +138,7 @@ def test_to_numpy_puts_arrays_together(drawn):
 
 
 def test_to_numpy_refuses_different_nests():
-    with pytest.raises(ValueError, match="nested in different ways"):
+    with pytest.raises(ValueError, match="differ in their nesting"):
         shards_of([[np.zeros(1)], (np.zeros(1),)]).to_numpy()
 
 
@@ -173,7 +173,7 @@ def test_repr_shows_what_shards_hold():
     assert repr(xs.partition(np.zeros(4), 2)).endswith("float64 (2,)")
     assert repr(xs.partition([1, 2], 2)) == "XShards: 2 partitions\n  Python objects"
     assert "Python objects" in xs.partition([1, 2], 2)._repr_html_()
-    assert repr(shards_of([1])).endswith("known once it has run")
+    assert repr(shards_of([1])).endswith("known after it has run")
 
 
 @given(frames(), st.integers(1, 5), st.integers(0, 6))

@@ -65,7 +65,7 @@ def test_take_makes_no_more_partitions_than_it_needs(tmp_path, context):
 
 
 def test_take_refuses_negative_numbers():
-    with pytest.raises(ValueError, match="not negative, got -1"):
+    with pytest.raises(ValueError, match="non-negative number of shards, got -1"):
         xs.partition(np.zeros(2), 1).take(-1)
 
 

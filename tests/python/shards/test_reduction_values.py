@@ -170,9 +170,9 @@ def test_mistakes():
     )
     with pytest.raises(TypeError, match=r"column 's': .* numeric_only"):
         shards.astype({"s": object})["s"].max(numeric_only=True)
-    with pytest.raises(ValueError, match=r"agg knows sum, .*; got 'total'"):
+    with pytest.raises(ValueError, match=r"agg supports sum, .*; got 'total'"):
         shards.agg("total")
-    with pytest.raises(TypeError, match="agg names functions"):
+    with pytest.raises(TypeError, match="agg takes function names, such as 'sum'"):
         shards["a"].agg([max])
     with pytest.raises(TypeError, match="got a dict"):
         shards["a"].agg({"a": "max"})

@@ -93,7 +93,7 @@ def test_what_an_indexer_learnt_travels():
 
 def test_mistakes_of_indexers():
     shards = xs.from_pandas(pd.DataFrame({"s": ["x"]}))
-    with pytest.raises(RuntimeError, match="this StringIndexer has learnt nothing yet"):
+    with pytest.raises(RuntimeError, match="this StringIndexer is not fitted"):
         StringIndexer("s").transform(shards)
     with pytest.raises(KeyError, match="no column 'zz'"):
         StringIndexer("zz").fit(shards)
@@ -101,11 +101,11 @@ def test_mistakes_of_indexers():
         StringIndex({"a": 0, "b": 1}, "s")
     with pytest.raises(ValueError, match="inputCol must name at least one column"):
         StringIndexer([])
-    with pytest.raises(TypeError, match="transformers work on XShards, got list"):
+    with pytest.raises(TypeError, match="transformers take XShards, got list"):
         StringIndexer("s").fit([])
     indexer = StringIndexer("s").fit(shards)
     indexer.setInputCol(["s", "t"])
-    with pytest.raises(RuntimeError, match="has not learnt column 't'"):
+    with pytest.raises(RuntimeError, match="was not fitted on 't'"):
         indexer.transform(xs.from_pandas(pd.DataFrame({"s": ["x"], "t": ["y"]})))
 
 
@@ -173,17 +173,19 @@ def test_mistakes_of_scalers():
     shards = xs.from_pandas(pd.DataFrame({"a": [1], "s": ["x"]}))
     with pytest.raises(RuntimeError, match="call setInputOutputCol first"):
         MinMaxScaler().fit(shards)
-    with pytest.raises(RuntimeError, match="has learnt nothing yet"):
+    with pytest.raises(RuntimeError, match="is not fitted"):
         StandardScaler(inputCol="a", outputCol="b").transform(shards)
     with pytest.raises(TypeError, match="scales numbers; column 's' is"):
         MinMaxScaler(inputCol="s", outputCol="b").fit(shards)
     with pytest.raises(ValueError, match="min must be less than max, got 1 and 1"):
         MinMaxScaler(1, 1)
-    with pytest.raises(ValueError, match="inputCol and outputCol go together"):
+    with pytest.raises(
+        ValueError, match="inputCol and outputCol must be given together"
+    ):
         MinMaxScaler(inputCol="a")
     with pytest.raises(KeyError, match="no column 'zz'"):
         MinMaxScaler(inputCol="zz", outputCol="b").fit(shards)
     scaler = MinMaxScaler(inputCol="a", outputCol="b").fit(shards)
     scaler.setInputOutputCol(["a", "c"], "b")
-    with pytest.raises(RuntimeError, match=r"has not learnt \['c'\]"):
+    with pytest.raises(RuntimeError, match=r"was not fitted on \['c'\]"):
         scaler.transform(xs.from_pandas(pd.DataFrame({"a": [1], "c": [2]})))

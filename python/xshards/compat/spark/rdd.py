@@ -303,7 +303,7 @@ class RDD(PairOps):
 
 
 def _count(num_partitions: int) -> int:
-    require(num_partitions, int, "numPartitions must be a whole number")
+    require(num_partitions, int, "numPartitions must be an integer")
     return as_count("numPartitions", num_partitions)
 
 

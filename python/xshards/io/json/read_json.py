@@ -199,8 +199,8 @@ def _pandas_options(
         return None
     if request.on_bad_lines != "error":
         msg = (
-            f"pandas has no on_bad_lines={request.on_bad_lines!r} for JSON, but reads "
-            "it"
+            f"on_bad_lines={request.on_bad_lines!r} is not supported for JSON that "
+            "pandas reads"
         )
         raise XShardsValueError(msg)
     asked = {} if request.dtype is None else {"dtype": request.dtype}

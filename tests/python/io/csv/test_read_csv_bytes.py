@@ -207,5 +207,5 @@ def test_bytes_of_other_encodings_and_compressions():
 
 
 def test_bad_lines_of_bytes_are_warned_of_at_once():
-    with pytest.warns(pd.errors.ParserWarning, match="^1 line was left out"):
+    with pytest.warns(pd.errors.ParserWarning, match="^1 line was skipped"):
         xs.read_csv(b"a\n1\n2,3\n", on_bad_lines="warn")

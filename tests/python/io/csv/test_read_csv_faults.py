@@ -316,7 +316,7 @@ def test_what_is_in_memory_has_its_name_in_errors(tmp_path, name):
         xs.read_json(source(b'{"a": 1}\n{"a": \n'))
     with pytest.warns(
         pd.errors.ParserWarning,
-        match=f"^1 line was left out. The first: Expected .* '{shown}', line 3, saw 3$",
+        match=f"^1 line was skipped. The first: Expected .* '{shown}', line 3, saw 3$",
     ):
         xs.read_csv(source(b"a,b\n1,2\n3,4,5\n"), on_bad_lines="warn")
     if name != "<StringIO>":

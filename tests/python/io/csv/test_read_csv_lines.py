@@ -269,7 +269,7 @@ def test_bad_lines_are_warned_of(tmp_path, block_size):
     count = 4 if block_size == 1 else 10_000
     with pytest.warns(
         pd.errors.ParserWarning,
-        match=rf"^{count} lines were left out. The first: Expected 2 fields in "
+        match=rf"^{count} lines were skipped. The first: Expected 2 fields in "
         r"'.*a.csv', line 3, saw 3$",
     ):
         actual = shards.to_pandas()
@@ -280,7 +280,7 @@ def test_bad_lines_behind_the_rows_wanted_are_not_warned_of(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,2\n1,2,3\n4,5\n6,7,8\n")
     assert len(xs.read_csv(path, on_bad_lines="warn", nrows=1).to_pandas()) == 1
-    with pytest.warns(pd.errors.ParserWarning, match="^1 line was left out. "):
+    with pytest.warns(pd.errors.ParserWarning, match="^1 line was skipped. "):
         xs.read_csv(path, on_bad_lines="warn", nrows=2).to_pandas()
 
 
@@ -371,10 +371,10 @@ def test_each_of_many_files_has_its_own_lines(tmp_path):
     for cut in ({}, {"block_size": 100}, {"num_partitions": 2}):
         shards = xs.read_csv(tmp_path, **options, on_bad_lines="warn", **cut)
         assert "pandas_read_csv" not in shards.explain(as_text=True)
-        with pytest.warns(pd.errors.ParserWarning, match="^3 lines were left out"):
+        with pytest.warns(pd.errors.ParserWarning, match="^3 lines were skipped"):
             assert_same(shards.to_pandas(), expected)
         # In other processes, too.
-        with pytest.warns(pd.errors.ParserWarning, match="^3 lines were left out"):
+        with pytest.warns(pd.errors.ParserWarning, match="^3 lines were skipped"):
             passed_on = shards.transform_shard(lambda frame: frame).to_pandas()
         assert_same(passed_on.reset_index(drop=True), expected)
 

@@ -131,7 +131,7 @@ def test_mistakes_in_options_are_named(tmp_path):
         xs.read_csv(path, dtype={7: "str"})
     with pytest.raises(ValueError, match="another name of sep"):
         xs.read_csv(path, sep="|", delimiter=";")
-    with pytest.raises(TypeError, match="nrows must be a whole number, got str"):
+    with pytest.raises(TypeError, match="nrows must be an integer, got str"):
         xs.read_csv(path, nrows="x")
     with pytest.raises(KeyError, match="no column 'zz'"):
         xs.read_csv(path, parse_dates=["zz"])
