@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ _WAIT_SECONDS = 0.005
 _LOOK_SECONDS = 0.02
 # After an error, how long to look for a death that would explain it.
 _DEATH_SECONDS = 0.5
+# How long a killed process may take to go where many others want to run.
+_GONE_SECONDS = 30.0
 # A replica that dies this often without a step between is not killed by chance.
 _MOST_DEATHS = 4
 
@@ -183,8 +186,10 @@ class ReplicaGroup:
         self._pool.drain_output()
         for member in self._members:
             if member.worker is not None:
+                pid = member.worker.pid
                 self._pool.end_of(member.worker, kill=True)
                 member.worker = None
+                _wait_until_gone(pid)
 
     def _await_answers(
         self,
@@ -307,3 +312,12 @@ class ReplicaGroup:
             )
             raise XShardsWorkerError(msg)
         self._start(member)
+
+
+def _wait_until_gone(pid: int) -> None:
+    """Wait for a killed process: the parameter server counts it while it exists."""
+    deadline = time.monotonic() + _GONE_SECONDS
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(pid, 0)
+            time.sleep(0.005)
