@@ -17,9 +17,11 @@ endif()
 if(XSHARDS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths below the source tree are hashed relative to it and the working directory is
   # left out, so that another clone, and the other presets, share the cache. The
-  # sloppiness values are those ccache asks for with precompiled headers.
+  # sloppiness values are those ccache asks for with precompiled headers; PCH_EXTSUM is
+  # explained at xshards_add_pch.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_PCH_EXTSUM=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       ${XSHARDS_CCACHE})
 endif()
@@ -66,8 +68,21 @@ endif()
 # where a macro of its maker is missing. The header is named in angle brackets, for a
 # quoted name would be written into the generated file as an absolute path and ccache
 # would miss in every other clone.
+# GCC writes another file each time it precompiles the same headers. ccache takes the file
+# .gch.sum for it, which says what is in there: else a header precompiled again would make
+# it miss every object.
 function(xshards_add_pch target header)
   if(XSHARDS_USE_PCH)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                                           "${PROJECT_SOURCE_DIR}/${header}")
+    file(READ "${PROJECT_SOURCE_DIR}/xshards/pch.h" base)
+    file(READ "${PROJECT_SOURCE_DIR}/${header}" own)
+    file(
+      CONFIGURE
+      OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum"
+      CONTENT
+        "Arrow ${XShardsArrow_VERSION}, compiler ${CMAKE_CXX_COMPILER_VERSION}\n${base}${own}"
+      @ONLY)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/pch.cc" CONTENT "")
     add_library(${target} OBJECT "${PROJECT_BINARY_DIR}/pch.cc")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
