@@ -48,6 +48,7 @@ struct AccumulatorOptions {
   /// Of an ordered category: min and max go by their order. Else nullptr.
   std::shared_ptr<arrow::Array> categories;
   bool gives_states = false;  // States() may be called, not only Finish()
+  bool has_keys = true;       // false: all rows are one group, as in a reduction
   arrow::MemoryPool* pool = nullptr;
 };
 

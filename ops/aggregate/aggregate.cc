@@ -138,6 +138,7 @@ class AggregateStream final : public UnaryStream {
     AccumulatorOptions& options = column.accumulator;
     options.function = aggregate.function;
     options.gives_states = node_.phase == AggregatePhase::kPartial || holds_values_;
+    options.has_keys = !node_.keys.empty();
     options.pool = context_.pool;
     if (node_.phase == AggregatePhase::kFinal) {
       ARROW_RETURN_NOT_OK(FindStates(i, input, column));

@@ -107,7 +107,10 @@ class QuantileAccumulator final : public Accumulator {
     if (part == 0) return *at;
     const double next = *std::min_element(at + 1, values.end());
     if (*at == next) return next;  // also where both are infinite
-    return part == 0.5 ? (*at + next) / 2 : *at + (next - *at) * part;
+    if (part == 0.5) return (*at + next) / 2;
+    // numpy, which pandas asks for whole columns, counts from the nearer value.
+    const bool from_next = !options_.has_keys && part > 0.5;
+    return from_next ? next - (next - *at) * (1 - part) : *at + (next - *at) * part;
   }
 
   const AccumulatorOptions options_;

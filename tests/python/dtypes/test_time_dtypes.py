@@ -200,3 +200,12 @@ def test_constants_that_nanoseconds_cannot_hold(sign):
         ("d", datetime.timedelta(days=-200_000)),
     ):
         check(df, lambda c, name=name, value=constant: compare(c(name), value))
+
+
+def test_percentiles_of_times_are_rounded_as_numpy_rounds():
+    # 0.9 of the way is a whole second, which floats miss on one side or the other.
+    times = np.array(["1970-01-01", "1965-10-19T14:28:50"], dtype="datetime64[s]")
+    df = pd.DataFrame({"x": times})
+    options = {"percentiles": [0.9]}
+    actual = xs.from_pandas(df, 2).describe(**options)
+    pd.testing.assert_frame_equal(actual, df.describe(**options))

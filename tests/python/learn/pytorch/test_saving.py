@@ -102,7 +102,7 @@ def test_entire_models_are_sealed(make, tmp_path):
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="not as it was written"):
+    with pytest.raises(ValueError, match="changed after it was written"):
         other.load(path, key="secret")
 
 
