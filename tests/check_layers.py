@@ -98,8 +98,6 @@ PYTHON_ORDER = (
 )
 # Frameworks are optional: none may need another, though they share a row.
 PYTHON_APART = PYTHON_ORDER[-3]
-# The training core calls torch directly until all of it goes through an adapter.
-PYTHON_EXCEPTIONS = {("learn.training", "learn.pytorch")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -191,7 +189,7 @@ def check_import(source: str, wanted: str) -> str | None:
     for name in (source, wanted):
         if name not in row:
             return f"{name} has no row in PYTHON_ORDER of tests/check_layers.py"
-    if source == wanted or (source, wanted) in PYTHON_EXCEPTIONS:
+    if source == wanted:
         return None
     if row[wanted] > row[source]:
         return f"{source} may not import {wanted}, which comes after it"

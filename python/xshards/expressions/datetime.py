@@ -272,9 +272,9 @@ class DatetimeMethods(Accessor):
         --------
         >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
         >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
-        >>> found = xs.col("t").dt.ceil("15min").dt.strftime("%H:%M")
-        >>> shards.assign(t=found).to_pandas()["t"].tolist()
-        ['12:45']
+        >>> shards.assign(t=xs.col("t").dt.ceil("D")).to_pandas()
+                   t
+        0 2024-03-01
         """
         return self._round("ceil_temporal", freq)
 
@@ -299,11 +299,10 @@ class DatetimeMethods(Accessor):
 
         Examples
         --------
-        >>> times = pd.to_datetime(["2024-02-29 12:34:56"])
-        >>> shards = xs.from_pandas(pd.DataFrame({"t": times}))
-        >>> found = xs.col("t").dt.round("h").dt.strftime("%H:%M")
-        >>> shards.assign(t=found).to_pandas()["t"].tolist()
-        ['13:00']
+        >>> df = pd.DataFrame({"t": pd.to_datetime(["2024-02-29 12:34:56"])})
+        >>> hours = xs.from_pandas(df).assign(h=xs.col("t").dt.round("h").dt.hour)
+        >>> hours.to_pandas()["h"].tolist()
+        [13]
         """
         below, above = self.floor(freq), self.ceil(freq)
         down, up = self._of - below, above - self._of

@@ -53,6 +53,61 @@ def _is(
     return _method(f"is{kind}", f"utf8_is_{kind}", doc, [yes, no], [True, False])
 
 
+def _strip(name: str, side: str, where: str, text: str) -> Callable[..., Expression]:
+    """Make the method that removes characters from one end, or both."""
+
+    def method(self: CharacterMethods, characters: str | None = None) -> Expression:
+        options = [side] if characters is None else [side, characters]
+        return self._of.call("text_strip", *options)
+
+    method.__doc__ = f"""Remove white space, or these characters, from {where}.
+
+        Parameters
+        ----------
+        characters : str, optional
+            The characters to remove; white space by default.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({{"s": ["{text}"]}}))
+        >>> shards.assign(s=xs.col("s").str.{name}("x")).to_pandas()["s"].tolist()
+        ['a']
+        """
+    return method
+
+
+def _justify(
+    name: str, side: Literal["left", "right", "both"], doc: str, result: str
+) -> Callable[..., Expression]:
+    """Make the method that pads on one side, or both."""
+
+    def method(self: CharacterMethods, width: int, fillchar: str = " ") -> Expression:
+        return self.pad(width, side, fillchar)
+
+    method.__doc__ = f"""{doc}
+
+        Parameters
+        ----------
+        width, fillchar
+            See `pad`.
+
+        Returns
+        -------
+        Expression
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({{"s": ["a"]}}))
+        >>> shards.assign(s=xs.col("s").str.{name}(3, ".")).to_pandas()["s"].tolist()
+        [{result!r}]
+        """
+    return method
+
+
 class CharacterMethods(Accessor):
     """Change case, test characters, strip and pad."""
 
@@ -85,65 +140,9 @@ class CharacterMethods(Accessor):
     istitle = _is("title", "Tell whether words begin in upper case.", "Ab Cd", "ab")
     isupper = _is("upper", "Tell whether all letters are upper case.", "AB", "Ab")
 
-    def strip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from both ends.
-
-        Parameters
-        ----------
-        characters : str, optional
-            The characters to remove; white space by default.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": [" a ", "b"]}))
-        >>> shards.assign(s=xs.col("s").str.strip()).to_pandas()["s"].tolist()
-        ['a', 'b']
-        """
-        return self._strip("trim", characters)
-
-    def lstrip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from the start.
-
-        Parameters
-        ----------
-        characters : str, optional
-            The characters to remove; white space by default.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["xxa", "b"]}))
-        >>> shards.assign(s=xs.col("s").str.lstrip("x")).to_pandas()["s"].tolist()
-        ['a', 'b']
-        """
-        return self._strip("ltrim", characters)
-
-    def rstrip(self, characters: str | None = None) -> Expression:
-        """Remove white space, or these characters, from the end.
-
-        Parameters
-        ----------
-        characters : str, optional
-            The characters to remove; white space by default.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["axx", "b"]}))
-        >>> shards.assign(s=xs.col("s").str.rstrip("x")).to_pandas()["s"].tolist()
-        ['a', 'b']
-        """
-        return self._strip("rtrim", characters)
+    strip = _strip("strip", "trim", "both ends", "xxax")
+    lstrip = _strip("lstrip", "ltrim", "the start", "xxa")
+    rstrip = _strip("rstrip", "rtrim", "the end", "axx")
 
     def pad(
         self,
@@ -184,65 +183,9 @@ class CharacterMethods(Accessor):
             raise XShardsValueError(msg)
         return self._of.call("text_pad", functions[side], width, fillchar)
 
-    def ljust(self, width: int, fillchar: str = " ") -> Expression:
-        """Pad on the right.
-
-        Parameters
-        ----------
-        width, fillchar
-            See `pad`.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a"]}))
-        >>> shards.assign(s=xs.col("s").str.ljust(3, ".")).to_pandas()["s"].tolist()
-        ['a..']
-        """
-        return self.pad(width, "right", fillchar)
-
-    def rjust(self, width: int, fillchar: str = " ") -> Expression:
-        """Pad on the left.
-
-        Parameters
-        ----------
-        width, fillchar
-            See `pad`.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a"]}))
-        >>> shards.assign(s=xs.col("s").str.rjust(3, ".")).to_pandas()["s"].tolist()
-        ['..a']
-        """
-        return self.pad(width, "left", fillchar)
-
-    def center(self, width: int, fillchar: str = " ") -> Expression:
-        """Pad on both sides.
-
-        Parameters
-        ----------
-        width, fillchar
-            See `pad`.
-
-        Returns
-        -------
-        Expression
-
-        Examples
-        --------
-        >>> shards = xs.from_pandas(pd.DataFrame({"s": ["a"]}))
-        >>> shards.assign(s=xs.col("s").str.center(3, ".")).to_pandas()["s"].tolist()
-        ['.a.']
-        """
-        return self.pad(width, "both", fillchar)
+    ljust = _justify("ljust", "right", "Pad on the right.", "a..")
+    rjust = _justify("rjust", "left", "Pad on the left.", "..a")
+    center = _justify("center", "both", "Pad on both sides.", ".a.")
 
     def zfill(self, width: int) -> Expression:
         """Pad with zeros on the left, after a sign.
@@ -283,7 +226,3 @@ class CharacterMethods(Accessor):
         ['abab']
         """
         return self._of.call("binary_repeat", repeats)
-
-    def _strip(self, side: str, characters: str | None) -> Expression:
-        options = [side] if characters is None else [side, characters]
-        return self._of.call("text_strip", *options)

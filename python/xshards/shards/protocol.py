@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from xshards.compute.reduce import Column
     from xshards.expressions import Expression
 
 __all__ = ["Aggregate", "ShardMethods"]
@@ -118,10 +119,16 @@ class ShardMethods(Protocol):
     def _count_missing(self, names: list[str]) -> dict[str, int]:
         """Count the missing values of columns."""
 
-    # Analysis and Reductions
+    # Aggregation, Analysis and Reductions
 
     def agg(self, func: Any) -> Any:
         """Reduce columns."""
+
+    def _reduced(self, function: str, options: Mapping[str, Any]) -> Any:
+        """Reduce the one column, or all of them."""
+
+    def _visible_columns(self) -> list[Column]:
+        """Return the columns that are not the index."""
 
     def _count_groups(self, *, dropna: bool) -> pd.DataFrame:
         """Give distinct rows and how often each occurs."""

@@ -97,32 +97,27 @@ class Writers(Base):
 
         Parameters
         ----------
-        directory, partition_cols, mode, storage_options
-            See `to_parquet`.
-        compression : {"gzip", "bz2", "zstd", "lz4"}, optional
-            How to compress the files; not by default.
+        directory, partition_cols, compression, mode, storage_options
+            See `to_csv` and `to_parquet`.
 
         Returns
         -------
         list of str
-            The files' paths, in the order of the partitions; by name with
-            `partition_cols`.
+            The files' paths, as with `to_parquet`.
 
         Raises
         ------
-        OSError
-            If the folder has files, with ``mode="error"``.
-        TypeError
-            If the format has no form for a column.
+        OSError, TypeError
+            As with `to_csv`.
 
         Examples
         --------
         >>> import tempfile
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
         >>> with tempfile.TemporaryDirectory() as directory:
-        ...     paths = shards.to_json(directory)
-        ...     print(len(paths), len(xs.read_json(directory)))
-        2 2
+        ...     paths = shards.to_json(directory, compression="gzip")
+        ...     len(paths), paths[0].endswith(".json.gz")
+        (2, True)
         """
         options = {"suffix": _suffix(compression)}
         return self._write(
@@ -213,15 +208,12 @@ class Writers(Base):
         Returns
         -------
         list of str
-            The files' paths, in the order of the partitions; by name with
-            `partition_cols`.
+            The files' paths, as with `to_parquet`.
 
         Raises
         ------
-        OSError
-            If the folder has files, with ``mode="error"``.
-        TypeError
-            If the format has no form for a column.
+        OSError, TypeError
+            As with `to_parquet`.
 
         Examples
         --------

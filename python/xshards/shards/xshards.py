@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xshards._util.public_names import name_methods
 from xshards.shards.actions import Actions
+from xshards.shards.aggregation import Aggregation
 from xshards.shards.analysis import Analysis
 from xshards.shards.cleaning import Cleaning
 from xshards.shards.display import Display
@@ -42,6 +43,7 @@ class XShards(
     Cleaning,
     Analysis,
     Reductions,
+    Aggregation,
     Extremes,
     OrcaMethods,
     Actions,

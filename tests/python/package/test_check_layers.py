@@ -158,6 +158,11 @@ def test_allowed_import(tmp_path, name, text):
             "learn.training may not import learn.tf",
         ),
         (
+            "learn/training/job.py",
+            "from xshards.learn.pytorch import Estimator",
+            "learn.training may not import learn.pytorch",
+        ),
+        (
             "learn/tf/job.py",
             "from xshards.learn.pytorch import Estimator",
             "frameworks stay apart",
