@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "io/text/ascii.h"
+
 namespace xshards::io {
 namespace {
 
@@ -14,7 +16,6 @@ __extension__ using Wide = unsigned __int128;
 constexpr int kMaxDecimals = 27;  // 5^27 is the last to fit 64 bits
 constexpr int kMaxDigits = 19;    // 10^19 - 1 fits 64 bits
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // What C's isspace says, whatever the locale.
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -87,7 +88,7 @@ bool LooksLikeFloat(std::string_view text) {
   size_t at = 0;
   const auto skip_digits = [&] {
     const size_t begin = at;
-    while (at < text.size() && IsDigit(text[at])) ++at;
+    while (at < text.size() && IsAsciiDigit(text[at])) ++at;
     return at - begin;
   };
   size_t digits = skip_digits();
@@ -137,7 +138,7 @@ IntegerText ReadInteger(std::string_view text, uint64_t* bits) {
   uint64_t value = 0;
   bool overflows = false;
   for (const char c : text) {
-    if (!IsDigit(c)) return IntegerText::kNotInteger;
+    if (!IsAsciiDigit(c)) return IntegerText::kNotInteger;
     overflows = overflows || __builtin_mul_overflow(value, uint64_t{10}, &value) ||
                 __builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value);
   }
@@ -179,7 +180,7 @@ bool QuickLongFloat(const char* begin, const char* end, double* value) {
       digits = digits * 100000000 + DigitsValue(LoadWord(at));
       at += 8;
     }
-    for (; at != end && IsDigit(*at); ++at) {
+    for (; at != end && IsAsciiDigit(*at); ++at) {
       digits = digits * 10 + static_cast<uint64_t>(*at - '0');
     }
   };

@@ -7,6 +7,8 @@
 #include <set>
 #include <span>
 
+#include "io/text/ascii.h"
+
 namespace xshards::io {
 namespace {
 
@@ -24,9 +26,8 @@ constexpr std::array<std::string_view, 7> kWeekdays = {
 constexpr std::array<std::string_view, 2> kHalves = {"am", "pm"};
 constexpr size_t kShortName = 3;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // What \s of Python's regular expressions takes, of ASCII.
-bool IsBlank(char c) {
+bool IsRegexSpace(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c < 32);
 }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
@@ -36,7 +37,7 @@ int Digits(std::string_view text, size_t count) {
   if (text.size() < count) return -1;
   int number = 0;
   for (const char c : text.substr(0, count)) {
-    if (!IsDigit(c)) return -1;
+    if (!IsAsciiDigit(c)) return -1;
     number = number * 10 + (c - '0');
   }
   return number;
@@ -136,8 +137,8 @@ std::optional<TimeFormat> TimeFormat::Make(std::string_view format) {
   for (size_t i = 0; i < format.size(); ++i) {
     const char c = format[i];
     if (static_cast<signed char>(c) <= 0) return std::nullopt;
-    if (IsBlank(c)) {
-      if (i == 0 || !IsBlank(format[i - 1])) made.parts_.push_back({Kind::kBlanks});
+    if (IsRegexSpace(c)) {
+      if (i == 0 || !IsRegexSpace(format[i - 1])) made.parts_.push_back({Kind::kBlanks});
       continue;
     }
     if (c != '%' || format.substr(i).starts_with("%%")) {
@@ -239,7 +240,7 @@ bool TimeFormat::Match(size_t part, std::string_view text, Fields* fields) const
              Match(part + 1, text.substr(1), fields);
     case Kind::kBlanks: {
       size_t count = 0;
-      while (count < text.size() && IsBlank(text[count])) ++count;
+      while (count < text.size() && IsRegexSpace(text[count])) ++count;
       for (; count > 0; --count) {
         if (Match(part + 1, text.substr(count), fields)) return true;
       }
@@ -247,7 +248,8 @@ bool TimeFormat::Match(size_t part, std::string_view text, Fields* fields) const
     }
     case Kind::kFraction: {
       size_t count = 0;
-      while (count < std::min(text.size(), kMaxFraction) && IsDigit(text[count])) ++count;
+      while (count < std::min(text.size(), kMaxFraction) && IsAsciiDigit(text[count]))
+        ++count;
       for (; count > 0; --count) {
         fields->fraction = text.substr(0, count);
         if (Match(part + 1, text.substr(count), fields)) return true;
