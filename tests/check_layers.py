@@ -67,7 +67,7 @@ OPEN_TO_ALL = {
 
 # Third parties stay behind one door: the headers, and the files that may use them.
 DOORS = (
-    ("simdjson", r"simdjson(\.h|/)", r"io/json/"),
+    ("simdjson", r"simdjson(\.h|\.cpp|/)", r"io/json/"),
     ("fast-cpp-csv-parser", r"libfccp/", r"(io|tests/io|benchmarks/io)/"),
     ("oneTBB", r"(tbb|oneapi/tbb)[/.]", r"xshards/execution/thread_runner\.cc$"),
     ("LibTorch", r"(torch|ATen|c10)/", r"learn/replica/"),
