@@ -30,7 +30,11 @@ arrow::Result<std::shared_ptr<arrow::Array>> CastTo(
 }  // namespace
 
 JsonRecords::JsonRecords(JsonRecordFormat format, arrow::MemoryPool* pool)
-    : format_(std::move(format)), pool_(pool), loop_(RecordLoopFor(format_.target)) {
+    : format_(std::move(format)),
+      pool_(pool),
+      on_demand_(format_.layout, pool),
+      loop_(RecordLoopFor(format_.target)) {
+  state_.on_demand = &on_demand_;
   state_.is_array = format_.layout == JsonLayout::kArray;
 }
 
@@ -109,8 +113,7 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
     }
     // What comes first is a value that does not fit, but is the rest JSON?
     if (state_.stop == JsonStop::kTypeMismatch &&
-        SkipJsonRecord(state_.record_begin, end, format_.layout, &state_.fault) ==
-            nullptr) {
+        on_demand_.Check(state_.record_begin, end, &state_.fault) == nullptr) {
       state_.stop = JsonStop::kFault;
     }
     if (state_.is_array) {
@@ -153,13 +156,13 @@ arrow::Status JsonRecords::LeaveOut(const JsonInput::Block& block, const char* l
   return arrow::Status::OK();
 }
 
-arrow::Status JsonRecords::Explain(const JsonInput::Block& block, const char* end) const {
+arrow::Status JsonRecords::Explain(const JsonInput::Block& block, const char* end) {
   if (state_.stop == JsonStop::kTypeMismatch) return ExplainTypeMismatch(block, end);
   return NotJson(format_.path, block, state_.record_begin, state_.fault, pool_);
 }
 
 arrow::Status JsonRecords::ExplainTypeMismatch(const JsonInput::Block& block,
-                                               const char* end) const {
+                                               const char* end) {
   const int32_t key = columns_->failed_key;
   const bool is_new = key == 0;
   const auto& name = is_new ? state_.scratch : format_.wanted->field(key - 1)->name();
@@ -171,7 +174,7 @@ arrow::Status JsonRecords::ExplainTypeMismatch(const JsonInput::Block& block,
                           {.begin = block.position + (record - block.text)});
   }
   JsonFault ignored;
-  const char* const record_end = SkipJsonRecord(record, end, format_.layout, &ignored);
+  const char* const record_end = on_demand_.Check(record, end, &ignored);
   const auto type =
       is_new ? "no such key" : format_.wanted->field(key - 1)->type()->ToString();
   return arrow::Status::Invalid(

@@ -12,6 +12,7 @@
 #include <arrow/type.h>
 
 #include "io/json/block_input.h"
+#include "io/json/on_demand.h"
 #include "io/json/options.h"
 #include "io/json/record_parser.h"
 
@@ -62,12 +63,13 @@ class JsonRecords {
   arrow::Status LeaveOut(const JsonInput::Block& block, const char* line,
                          const JsonFault& fault);
   arrow::Status OpenArray(const JsonInput::Block& block, const char** begin);
-  arrow::Status Explain(const JsonInput::Block& block, const char* end) const;
-  arrow::Status ExplainTypeMismatch(const JsonInput::Block& block, const char* end) const;
+  arrow::Status Explain(const JsonInput::Block& block, const char* end);
+  arrow::Status ExplainTypeMismatch(const JsonInput::Block& block, const char* end);
 
   JsonRecordFormat format_;
   arrow::MemoryPool* pool_;
   std::unique_ptr<JsonObject> columns_;
+  JsonOnDemand on_demand_;
   JsonRecordLoop loop_;
   JsonState state_;
   int64_t num_bad_lines_ = 0;

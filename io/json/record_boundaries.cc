@@ -4,34 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include <arrow/util/utf8.h>
-
 #include "io/text/parse_error.h"
 #include "io/text/text_input.h"
 
 namespace xshards::io {
-namespace {
-
-bool IsAscii(const char* begin, const char* end) {
-  uint64_t any = 0;
-  const char* p = begin;
-  for (; end - p >= 8; p += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, p, sizeof(word));
-    any |= word;
-  }
-  for (; p < end; ++p) any |= static_cast<uint64_t>(*p & 0x80);
-  return (any & 0x8080808080808080ULL) == 0;
-}
-
-}  // namespace
-
-bool IsUtf8(const char* begin, const char* end) {
-  if (IsAscii(begin, end)) return true;
-  arrow::util::InitializeUTF8();
-  return arrow::util::ValidateUTF8(reinterpret_cast<const uint8_t*>(begin), end - begin);
-}
-
 const char* WholeCharactersEnd(const char* begin, const char* end) {
   const char* p = end;
   while (p > begin && end - p < 3 && (p[-1] & 0xC0) == 0x80) --p;
@@ -41,16 +17,6 @@ const char* WholeCharactersEnd(const char* begin, const char* end) {
 const char* JsonLineEnd(const char* p, const char* end) {
   const void* found = std::memchr(p, '\n', static_cast<size_t>(end - p));
   return found == nullptr ? end : static_cast<const char*>(found) + 1;
-}
-
-const char* SkipJsonRecord(const char* p, const char* end, JsonLayout layout,
-                           JsonFault* fault) {
-  const bool is_array = layout == JsonLayout::kArray;
-  if (*p != '{') return fault->Set(p, "one JSON object");
-  p = SkipJsonValue(p, is_array, kJsonDepth, fault);
-  if (p == nullptr || is_array) return p;
-  p = SkipJsonBlanks(p, false);
-  return *p == '\n' || p >= end ? p : fault->Set(p, "the end of the line");
 }
 
 std::string ShortenJson(std::string_view text) {

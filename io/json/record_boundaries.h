@@ -20,17 +20,11 @@ inline constexpr int64_t kLongestJsonToken = 16;
 
 /// What a fault expects where a text is not that.
 inline constexpr char kUtf8[] = "UTF-8";
-bool IsUtf8(const char* begin, const char* end);
 /// Where a text ends without a character that is cut in two.
 const char* WholeCharactersEnd(const char* begin, const char* end);
 
 /// What follows a line.
 const char* JsonLineEnd(const char* p, const char* end);
-
-/// Check a record that starts at `p`; of lines, also that nothing else is on its line.
-/// Returns what follows it; nullptr where it is no JSON.
-const char* SkipJsonRecord(const char* p, const char* end, JsonLayout layout,
-                           JsonFault* fault);
 
 /// A text as messages show it.
 std::string ShortenJson(std::string_view text);

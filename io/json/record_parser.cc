@@ -2,6 +2,9 @@
 #include "io/json/record_parser.h"
 
 #include <cstring>
+#include <string>
+
+#include "io/json/on_demand.h"
 
 namespace xshards::io {
 namespace {
@@ -21,10 +24,40 @@ bool AppendText(JsonColumn& column, const char* bytes, int64_t size) {
   return true;
 }
 
+// Whether a double holds the number as well as its own type would.
+bool IsExact(const JsonNumberValue& number) {
+  constexpr int64_t kLimit = int64_t{1} << 53;
+  if (number.kind == JsonNumber::kDouble) return true;
+  return number.kind == JsonNumber::kInt64 && number.integer <= kLimit &&
+         number.integer >= -kLimit;
+}
+
+const char* ReadString(JsonState& state, JsonColumn& column, const char* p) {
+  bool has_escape = false;
+  const char* const quote = FindJsonStringEnd(p, &has_escape, &state.fault);
+  if (quote == nullptr) return JsonFailure(state, state.fault.at, state.fault.expected);
+  if (has_escape) return ReadEscapedText(state, column, p + 1, quote);
+  return AppendText(column, p + 1, quote - p - 1) ? quote + 1 : NoJsonMemory(state);
+}
+
+// Read a key into the scratch memory; returns what follows it.
+const char* ReadKey(JsonState& state, const char* p) {
+  bool has_escape = false;
+  const char* const quote = FindJsonStringEnd(p, &has_escape, &state.fault);
+  if (quote == nullptr) return JsonFailure(state, state.fault.at, state.fault.expected);
+  state.scratch.assign(p + 1, quote);
+  if (!has_escape) return quote + 1;
+  state.scratch.resize(state.scratch.size() + static_cast<size_t>(kJsonPadding));
+  const char* const end = state.on_demand->Unescape(p + 1, state.scratch.data());
+  if (end == nullptr) return JsonFailure(state, p, kJsonEscapes);
+  state.scratch.resize(static_cast<size_t>(end - state.scratch.data()));
+  return quote + 1;
+}
+
 // A value of any form, as it is written.
 const char* ReadAsWritten(JsonState& state, JsonColumn& column, const char* p) {
-  const char* const end = SkipJsonValue(p, state.is_array, kJsonDepth, &state.fault);
-  if (end == nullptr) return JsonFailure(state, state.fault.at, state.fault.expected);
+  const char* const end = SkipUnusualJson(state, p);
+  if (end == nullptr) return nullptr;
   bool done = false;
   if (column.kind == JsonKind::kAnyText && (*p == 't' || *p == 'f')) {
     // As Python writes it.
@@ -33,23 +66,6 @@ const char* ReadAsWritten(JsonState& state, JsonColumn& column, const char* p) {
     done = AppendText(column, p, end - p);
   }
   return done ? end : NoJsonMemory(state);
-}
-
-const char* ReadString(JsonState& state, JsonColumn& column, const char* p) {
-  state.scratch.clear();
-  const char* const end = ReadJsonString(p, &state.scratch, &state.fault);
-  if (end == nullptr) return JsonFailure(state, state.fault.at, state.fault.expected);
-  const bool done = AppendText(column, state.scratch.data(),
-                               static_cast<int64_t>(state.scratch.size()));
-  return done ? end : NoJsonMemory(state);
-}
-
-// Whether a double holds the number as well as its own type would.
-bool IsExact(const JsonNumberValue& number) {
-  constexpr int64_t kLimit = int64_t{1} << 53;
-  if (number.kind == JsonNumber::kDouble) return true;
-  return number.kind == JsonNumber::kInt64 && number.integer <= kLimit &&
-         number.integer >= -kLimit;
 }
 
 const char* ReadNumber(JsonState& state, JsonColumn& column, const char* p) {
@@ -120,9 +136,8 @@ const char* NextJsonKey(JsonState& state, JsonObject& object, int32_t at, const 
   }
   if (*p != '"') return JsonFailure(state, p, "a key in quotes");
   const char* const key = p;
-  state.scratch.clear();
-  p = ReadJsonString(p, &state.scratch, &state.fault);
-  if (p == nullptr) return JsonFailure(state, state.fault.at, state.fault.expected);
+  p = ReadKey(state, p);
+  if (p == nullptr) return nullptr;
   p = SkipJsonBlanks(p, across_lines);
   if (*p != ':') return JsonFailure(state, p, "':'");
   p = SkipJsonBlanks(p + 1, across_lines);
@@ -161,16 +176,36 @@ const char* ReadUnusualJson(JsonState& state, JsonColumn& column, const char* p)
   return JsonTypeMismatch(state, p);
 }
 
+const char* ReadEscapedText(JsonState& state, JsonColumn& column, const char* begin,
+                            const char* quote) {
+  const int64_t most = column.text_size + (quote - begin);
+  if (most > column.text_capacity && !GrowText(&column, most)) return NoJsonMemory(state);
+  const char* const end =
+      state.on_demand->Unescape(begin, column.text + column.text_size);
+  if (end == nullptr) return JsonFailure(state, begin - 1, kJsonEscapes);
+  column.text_size = end - column.text;
+  column.int64s()[++column.length] = column.text_size;
+  return quote + 1;
+}
+
+const char* SkipEscapedText(JsonState& state, const char* begin, const char* quote) {
+  return state.on_demand->CheckEscapes(begin, quote)
+             ? quote + 1
+             : JsonFailure(state, begin - 1, kJsonEscapes);
+}
+
+const char* SkipUnusualJson(JsonState& state, const char* p) {
+  p = SkipJsonBlanks(p, state.is_array);
+  p = SkipJsonValue(p, state.is_array, kJsonDepth, *state.on_demand, &state.fault);
+  return p != nullptr ? p : JsonFailure(state, state.fault.at, state.fault.expected);
+}
+
 const char* NoJsonMemory(JsonState& state) {
   state.stop = JsonStop::kNoMemory;
   return nullptr;
 }
 
 const char* JsonTypeMismatch(JsonState& state, const char* p) {
-  // Of a key, or of a value: either way the text from here on may not be JSON.
-  if (SkipJsonValue(p, state.is_array, kJsonDepth, &state.fault) == nullptr) {
-    return JsonFailure(state, state.fault.at, state.fault.expected);
-  }
   state.stop = JsonStop::kTypeMismatch;
   return state.fault.Set(p, "a value that fits");
 }

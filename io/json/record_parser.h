@@ -9,6 +9,8 @@
 
 namespace xshards::io {
 
+class JsonOnDemand;
+
 /// Why the record loop stopped before the end.
 enum class JsonStop : uint8_t { kNone, kFault, kTypeMismatch, kNoMemory };
 
@@ -23,7 +25,8 @@ enum class JsonArrayPlace : uint8_t {
 /// What the record loop works on, and where it stands.
 struct JsonState {
   JsonObject* record = nullptr;
-  int64_t num_rows = 0;   // complete
+  JsonOnDemand* on_demand = nullptr;  // unescapes
+  int64_t num_rows = 0;               // complete
   bool is_array = false;  // records follow each other in an array, not line by line
   JsonArrayPlace place = JsonArrayPlace::kBegin;
 
@@ -58,6 +61,13 @@ const char* NextJsonKey(JsonState& state, JsonObject& object, int32_t at, const 
 /// Append a value that is not of the usual form for its column: null, a number of many
 /// digits, an escape; or one that does not fit.
 const char* ReadUnusualJson(JsonState& state, JsonColumn& column, const char* p);
+/// Append a string with escapes, or check them: from the text after its opening quote to
+/// its closing quote. Returns what follows that.
+const char* ReadEscapedText(JsonState& state, JsonColumn& column, const char* begin,
+                            const char* quote);
+const char* SkipEscapedText(JsonState& state, const char* begin, const char* quote);
+/// Check any value that is not wanted.
+const char* SkipUnusualJson(JsonState& state, const char* p);
 /// Note that there is no memory.
 const char* NoJsonMemory(JsonState& state);
 /// Note that a value does not fit its column, or is not JSON at all.

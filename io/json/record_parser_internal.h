@@ -12,6 +12,23 @@
 namespace xshards::io {
 namespace {
 
+// The closing quote of a string, of which `p` is at a backslash; nullptr where a control
+// character comes before it.
+inline const char* FindQuote(const char* p) {
+  while (*p != '"') {
+    if (*p == '\\') {
+      if (static_cast<unsigned char>(p[1]) < 0x20) return nullptr;
+      p += 2;
+    } else if (static_cast<unsigned char>(*p) < 0x20) {
+      return nullptr;
+    }
+    int run = 0;
+    while ((run = Vector::CountPlain(p)) == Vector::kBytes) p += run;
+    p += run;
+  }
+  return p;
+}
+
 // A text with an escape in it, or longer than a vector; `p` is behind its quote.
 __attribute__((noinline)) const char* ReadLongText(JsonState& state, JsonColumn& column,
                                                    const char* p) {
@@ -26,7 +43,11 @@ __attribute__((noinline)) const char* ReadLongText(JsonState& state, JsonColumn&
     p += run;
     size += run;
     if (run == Vector::kBytes) continue;
-    if (*p != '"') return ReadUnusualJson(state, column, quote);
+    if (*p != '"') {
+      const char* const end = FindQuote(p);
+      return end == nullptr ? ReadUnusualJson(state, column, quote)
+                            : ReadEscapedText(state, column, quote + 1, end);
+    }
     column.text_size = size;
     column.int64s()[++column.length] = size;
     return p + 1;
@@ -154,6 +175,8 @@ inline const char* SkipValue(JsonState& state, const char* p) {
     while ((run = Vector::CountPlain(q)) == Vector::kBytes) q += run;
     q += run;
     if (*q == '"') return q + 1;
+    q = FindQuote(q);
+    if (q != nullptr) return SkipEscapedText(state, p + 1, q);
   } else {
     uint64_t ignored = 0;
     if (*q == '-') ++q;
@@ -163,9 +186,7 @@ inline const char* SkipValue(JsonState& state, const char* p) {
       if (!GoesOn(*q)) return q;
     }
   }
-  p = SkipJsonBlanks(p, state.is_array);
-  p = SkipJsonValue(p, state.is_array, kJsonDepth, &state.fault);
-  return p != nullptr ? p : JsonFailure(state, state.fault.at, state.fault.expected);
+  return SkipUnusualJson(state, p);
 }
 
 const char* ReadValue(JsonState& state, JsonColumn& column, const char* p) {

@@ -31,89 +31,26 @@ JsonShape JsonShape::OfRecords() {
   return shape;
 }
 
-const char* JsonShape::Observe(const char* p, bool across_lines, JsonFault* fault) {
-  return ObserveValue(p, across_lines, kJsonDepth, fault);
-}
-
-const char* JsonShape::ObserveValue(const char* p, bool across_lines, int depth,
-                                    JsonFault* fault) {
-  switch (*p) {
-    case '{':
-    case '[':
-      if (depth <= 0) return fault->Set(p, "values nested at most 1024 deep");
-      return *p == '{' ? ObserveObject(p + 1, across_lines, depth - 1, fault)
-                       : ObserveList(p + 1, across_lines, depth - 1, fault);
-    case '"':
-      forms_ |= kText;
+void JsonShape::AddNumber(const JsonNumberValue& number) {
+  switch (number.kind) {
+    case JsonNumber::kInt64:
+      forms_ |= number.integer < 0 ? kInteger | kNegative : kInteger;
       break;
-    case 't':
-    case 'f':
-      forms_ |= kBool;
+    case JsonNumber::kUInt64:
+      forms_ |= kLarge;
       break;
-    case 'n':
+    case JsonNumber::kHuge:
+      forms_ |= kHuge;
       break;
-    default: {
-      JsonNumberValue number;
-      p = ReadJsonNumber(p, &number, fault);
-      switch (number.kind) {
-        case JsonNumber::kInt64:
-          forms_ |= number.integer < 0 ? kInteger | kNegative : kInteger;
-          break;
-        case JsonNumber::kUInt64:
-          forms_ |= kLarge;
-          break;
-        case JsonNumber::kHuge:
-          forms_ |= kHuge;
-          break;
-        case JsonNumber::kDouble:
-          forms_ |= kReal;
-          break;
-      }
-      return p;
-    }
+    case JsonNumber::kDouble:
+      forms_ |= kReal;
+      break;
   }
-  return SkipJsonValue(p, across_lines, depth, fault);
 }
 
-const char* JsonShape::ObserveList(const char* p, bool across_lines, int depth,
-                                   JsonFault* fault) {
+JsonShape& JsonShape::AddList() {
   forms_ |= kList;
-  JsonShape* const item = ItemShape();
-  p = SkipJsonBlanks(p, across_lines);
-  if (*p == ']') return p + 1;
-  while (true) {
-    p = item->ObserveValue(p, across_lines, depth, fault);
-    if (p == nullptr) return nullptr;
-    p = SkipJsonBlanks(p, across_lines);
-    if (*p == ']') return p + 1;
-    if (*p != ',') return fault->Set(p, "',' or ']'");
-    p = SkipJsonBlanks(p + 1, across_lines);
-  }
-}
-
-const char* JsonShape::ObserveObject(const char* p, bool across_lines, int depth,
-                                     JsonFault* fault) {
-  forms_ |= kObject;
-  p = SkipJsonBlanks(p, across_lines);
-  if (*p == '}') return p + 1;
-  std::string key;
-  while (true) {
-    if (*p != '"') return fault->Set(p, "a key in quotes");
-    key.clear();
-    p = ReadJsonString(p, &key, fault);
-    if (p == nullptr) return nullptr;
-    p = SkipJsonBlanks(p, across_lines);
-    if (*p != ':') return fault->Set(p, "':'");
-    p = SkipJsonBlanks(p + 1, across_lines);
-    JsonShape* const member = MemberFor(key);
-    p = member == nullptr ? SkipJsonValue(p, across_lines, depth, fault)
-                          : member->ObserveValue(p, across_lines, depth, fault);
-    if (p == nullptr) return nullptr;
-    p = SkipJsonBlanks(p, across_lines);
-    if (*p == '}') return p + 1;
-    if (*p != ',') return fault->Set(p, "',' or '}'");
-    p = SkipJsonBlanks(p + 1, across_lines);
-  }
+  return *ItemShape();
 }
 
 JsonShape* JsonShape::ItemShape() {

@@ -26,9 +26,16 @@ class JsonShape {
   /// Of records there may be any number of keys: each is a column.
   static JsonShape OfRecords();
 
-  /// Take in one value, starting at `p`; returns what follows it, nullptr if it is no
-  /// JSON (of which a part may be taken in then).
-  const char* Observe(const char* p, bool across_lines, JsonFault* fault);
+  // Add a value. A null adds nothing.
+  void AddBool() { forms_ |= kBool; }
+  void AddNumber(const JsonNumberValue& number);
+  void AddText() { forms_ |= kText; }
+  void AddObject() { forms_ |= kObject; }
+  /// Add an array; returns the shape of its items.
+  JsonShape& AddList();
+  /// The shape of the values of a key of objects; nullptr where there are too many keys.
+  JsonShape* MemberFor(const std::string& key);
+
   /// Take in what another shape has seen.
   void Merge(const JsonShape& other);
 
@@ -55,12 +62,6 @@ class JsonShape {
 
   JsonShape() = default;
 
-  const char* ObserveList(const char* p, bool across_lines, int depth, JsonFault* fault);
-  const char* ObserveObject(const char* p, bool across_lines, int depth,
-                            JsonFault* fault);
-  const char* ObserveValue(const char* p, bool across_lines, int depth, JsonFault* fault);
-  // The shape of a key's values; nullptr where there are too many keys.
-  JsonShape* MemberFor(const std::string& key);
   void ForgetMembers();
   JsonShape* ItemShape();
   // A type that holds all values seen; nullptr where only JSON text does. Integers are

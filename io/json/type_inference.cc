@@ -8,6 +8,7 @@
 #include <arrow/array/builder_binary.h>
 
 #include "io/json/block_input.h"
+#include "io/json/on_demand.h"
 #include "io/json/record_boundaries.h"
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
@@ -39,17 +40,15 @@ class ShapeReader {
     ARROW_ASSIGN_OR_RAISE(const auto block, input_.Next());
     const bool is_array = layout_ == JsonLayout::kArray;
     const char* const end = block.text + block.size;
-    const bool is_utf8 = IsUtf8(block.text, end);
     const char* p = SkipJsonBlanks(block.text, true);
     if (is_array && block.position == 0 && *p == '[') p = SkipJsonBlanks(p + 1, true);
     while (p < end && rows_left_ > 0 && !(is_array && *p == ']')) {
       const char* const record = p;
       JsonFault fault;
-      // Only what is a whole record counts.
-      p = SkipJsonRecord(record, end, layout_, &fault);
-      if (!is_utf8 && !is_array && !IsUtf8(record, JsonLineEnd(record, end))) {
-        p = fault.Set(record, kUtf8);
-      }
+      // Only whole records count.
+      const bool is_whole = on_bad_lines_ == BadLines::kError ||
+                            on_demand_->Check(record, end, &fault) != nullptr;
+      p = is_whole ? on_demand_->Observe(record, end, shape, &fault) : nullptr;
       if (p == nullptr && is_array && !block.is_last &&
           end - fault.at <= kLongestJsonToken) {
         input_.Consume(record - block.text);  // it goes on in the next block
@@ -61,7 +60,6 @@ class ShapeReader {
       if (p == nullptr) {
         p = JsonLineEnd(record, end);
       } else {
-        p = shape->Observe(record, is_array, &fault);
         ++num_records_;
         --rows_left_;
       }
@@ -82,6 +80,7 @@ class ShapeReader {
         on_bad_lines_(options.on_bad_lines),
         layout_(layout),
         input_(std::move(input)),
+        on_demand_(std::make_unique<JsonOnDemand>(layout, pool)),
         pool_(pool),
         rows_left_(options.nrows.value_or(std::numeric_limits<int64_t>::max())) {}
 
@@ -89,6 +88,7 @@ class ShapeReader {
   BadLines on_bad_lines_;
   JsonLayout layout_;
   JsonInput input_;
+  std::unique_ptr<JsonOnDemand> on_demand_;
   arrow::MemoryPool* pool_;
   int64_t rows_left_;
   int64_t num_records_ = 0;

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <string_view>
+
+#include "io/json/on_demand.h"
 
 namespace xshards::io {
 namespace {
@@ -64,91 +67,32 @@ void ReadInteger(const char* begin, const char* end, JsonNumberValue* value) {
   value->real = ToDouble(begin, end, value->negative);
 }
 
-// The four hexadecimal digits of \uXXXX; -1 where they are not.
-int32_t ReadHex(const char* p) {
-  int32_t code = 0;
-  for (int i = 0; i < 4; ++i) {
-    const char c = p[i];
-    const char lower = static_cast<char>(c | 0x20);
-    if (IsDigit(c)) {
-      code = code * 16 + (c - '0');
-    } else if (lower >= 'a' && lower <= 'f') {
-      code = code * 16 + (lower - 'a' + 10);
-    } else {
-      return -1;
-    }
+const char* SkipString(const char* p, JsonOnDemand& on_demand, JsonFault* fault) {
+  bool has_escape = false;
+  const char* const quote = FindJsonStringEnd(p, &has_escape, fault);
+  if (quote == nullptr) return nullptr;
+  if (has_escape && !on_demand.CheckEscapes(p + 1, quote)) {
+    return fault->Set(p, kJsonEscapes);
   }
-  return code;
+  return quote + 1;
 }
 
-void AppendUtf8(int32_t code, std::string* out) {
-  const auto push = [out](int32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    push(code);
-  } else if (code < 0x800) {
-    push(0xC0 | (code >> 6));
-    push(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    push(0xE0 | (code >> 12));
-    push(0x80 | ((code >> 6) & 0x3F));
-    push(0x80 | (code & 0x3F));
-  } else {
-    push(0xF0 | (code >> 18));
-    push(0x80 | ((code >> 12) & 0x3F));
-    push(0x80 | ((code >> 6) & 0x3F));
-    push(0x80 | (code & 0x3F));
-  }
-}
-
-const char* ReadUnicodeEscape(const char* p, std::string* out, JsonFault* fault) {
-  int32_t code = ReadHex(p + 2);
-  if (code < 0) return fault->Set(p, "four hexadecimal digits after \\u");
-  const char* next = p + 6;
-  if (code >= 0xD800 && code < 0xE000) {
-    const int32_t low =
-        code < 0xDC00 && next[0] == '\\' && next[1] == 'u' ? ReadHex(next + 2) : -1;
-    if (low < 0xDC00 || low >= 0xE000) {
-      return fault->Set(p, "surrogates in pairs (UTF-8 has no form for one alone)");
-    }
-    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-    next += 6;
-  }
-  AppendUtf8(code, out);
-  return next;
-}
-
-const char* SkipString(const char* p, JsonFault* fault) {
-  std::string escaped;
-  for (++p; *p != '"';) {
-    if (*p == '\\') {
-      escaped.clear();
-      p = ReadJsonEscape(p, &escaped, fault);
-      if (p == nullptr) return nullptr;
-    } else if (static_cast<unsigned char>(*p) < 0x20) {
-      return fault->Set(p, "a closing quote (control characters must be escaped)");
-    } else {
-      ++p;
-    }
-  }
-  return p + 1;
-}
-
-// The rest of an array or object behind its bracket.
+// The rest of an array or object after its bracket.
 const char* SkipMembers(const char* p, bool is_object, bool across_lines, int depth,
-                        JsonFault* fault) {
+                        JsonOnDemand& on_demand, JsonFault* fault) {
   const char close = is_object ? '}' : ']';
   p = SkipJsonBlanks(p, across_lines);
   if (*p == close) return p + 1;
   while (true) {
     if (is_object) {
       if (*p != '"') return fault->Set(p, "a key in quotes");
-      p = SkipString(p, fault);
+      p = SkipString(p, on_demand, fault);
       if (p == nullptr) return nullptr;
       p = SkipJsonBlanks(p, across_lines);
       if (*p != ':') return fault->Set(p, "':'");
       p = SkipJsonBlanks(p + 1, across_lines);
     }
-    p = SkipJsonValue(p, across_lines, depth, fault);
+    p = SkipJsonValue(p, across_lines, depth, on_demand, fault);
     if (p == nullptr) return nullptr;
     p = SkipJsonBlanks(p, across_lines);
     if (*p == close) return p + 1;
@@ -188,41 +132,53 @@ const char* ReadJsonNumber(const char* p, JsonNumberValue* value, JsonFault* fau
   return p;
 }
 
-const char* ReadJsonEscape(const char* p, std::string* out, JsonFault* fault) {
-  constexpr std::string_view kLetters = "\"\\/bfnrt";
-  constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-  if (p[1] == 'u') return ReadUnicodeEscape(p, out, fault);
-  const size_t which = p[1] == '\0' ? std::string_view::npos : kLetters.find(p[1]);
-  if (which == std::string_view::npos) return fault->Set(p, "a JSON escape after '\\'");
-  out->push_back(kValues[which]);
-  return p + 2;
-}
-
-const char* ReadJsonString(const char* p, std::string* out, JsonFault* fault) {
-  const char* run = ++p;
-  while (true) {
-    if (*p == '"' || *p == '\\') {
-      out->append(run, p);
-      if (*p == '"') return p + 1;
-      p = ReadJsonEscape(p, out, fault);
-      if (p == nullptr) return nullptr;
-      run = p;
-    } else if (static_cast<unsigned char>(*p) < 0x20) {
-      return fault->Set(p, "a closing quote (control characters must be escaped)");
-    } else {
+const char* FindJsonStringEnd(const char* p, bool* has_escape, JsonFault* fault) {
+  *has_escape = false;
+  for (++p; *p != '"'; ++p) {
+    if (*p == '\\') {
+      *has_escape = true;
       ++p;
     }
+    if (static_cast<unsigned char>(*p) < 0x20) {
+      return fault->Set(p, "a closing quote (control characters must be escaped)");
+    }
   }
+  return p;
 }
 
-const char* SkipJsonValue(const char* p, bool across_lines, int depth, JsonFault* fault) {
+const char* FindJsonValueEnd(const char* p, const char* end) {
+  int64_t depth = 0;
+  for (; p < end; ++p) {
+    switch (*p) {
+      case '{':
+      case '[':
+        ++depth;
+        break;
+      case '}':
+      case ']':
+        if (--depth <= 0) return p + 1;
+        break;
+      case '"':
+        for (++p; p < end && *p != '"'; ++p) {
+          if (*p == '\\') ++p;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return nullptr;
+}
+
+const char* SkipJsonValue(const char* p, bool across_lines, int depth,
+                          JsonOnDemand& on_demand, JsonFault* fault) {
   switch (*p) {
     case '"':
-      return SkipString(p, fault);
+      return SkipString(p, on_demand, fault);
     case '{':
     case '[':
       if (depth <= 0) return fault->Set(p, "values nested at most 1024 deep");
-      return SkipMembers(p + 1, *p == '{', across_lines, depth - 1, fault);
+      return SkipMembers(p + 1, *p == '{', across_lines, depth - 1, on_demand, fault);
     case 't':
       return StartsWith(p, "true") ? p + 4 : fault->Set(p, "a value");
     case 'f':

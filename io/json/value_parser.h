@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace xshards::io {
 
-// Reading JSON text by hand. Texts end in kJsonPadding zero bytes, which stop every
-// scan and may be read with vector loads. Text is taken to be UTF-8.
+class JsonOnDemand;
+
+// What the record loop reads value by value. Texts end in kJsonPadding zero bytes, which
+// stop every scan and may be read with vector loads. Text is taken to be UTF-8.
 
 constexpr int64_t kJsonPadding = 64;
 /// Values nested deeper than this are refused, as they would exhaust the stack.
@@ -53,13 +53,20 @@ struct JsonNumberValue {
 /// follows it; nullptr where there is none.
 const char* ReadJsonNumber(const char* p, JsonNumberValue* value, JsonFault* fault);
 
-/// Append what an escape stands for; `p` is at its backslash. Returns what follows it.
-const char* ReadJsonEscape(const char* p, std::string* out, JsonFault* fault);
+/// Find the closing quote of a string whose opening quote is at `p`, without a look at
+/// what its escapes are; nullptr where there is none.
+const char* FindJsonStringEnd(const char* p, bool* has_escape, JsonFault* fault);
 
-/// Read a string whose opening quote is at `p`, appending what it stands for to `out`.
-const char* ReadJsonString(const char* p, std::string* out, JsonFault* fault);
+/// Find the end of an object or array by its brackets alone: what is in it may not be
+/// JSON. Returns what follows it; nullptr where it does not end before `end`.
+const char* FindJsonValueEnd(const char* p, const char* end);
 
-/// Check any value, of `depth` levels at most, that starts at `p`.
-const char* SkipJsonValue(const char* p, bool across_lines, int depth, JsonFault* fault);
+/// What a fault expects where an escape is wrong.
+inline constexpr char kJsonEscapes[] = "JSON escapes after '\\', surrogates in pairs";
+
+/// Check any value, of `depth` levels at most, that starts at `p`: for the record loop,
+/// which skips values with few bytes a token faster than simdjson would index them.
+const char* SkipJsonValue(const char* p, bool across_lines, int depth,
+                          JsonOnDemand& on_demand, JsonFault* fault);
 
 }  // namespace xshards::io

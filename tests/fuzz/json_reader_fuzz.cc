@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text, read as JSON records: with the types that all its records give it is read in
-// one block and in small ones, by the loops of all processors, to the same rows.
+// one block and in small ones, by the loops of all processors, to the same rows. The
+// loops take the lines that simdjson takes.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "io/json/block_input.h"
 #include "io/json/block_reader.h"
+#include "io/json/on_demand.h"
 #include "io/json/record_boundaries.h"
 #include "io/json/structure.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -38,14 +40,15 @@ JsonFuzzInput ToJsonInput(const uint8_t* data, size_t size) {
   return input;
 }
 
-// The shape of all records; of an array, up to what is no record.
-JsonShape ShapeOf(const JsonFuzzInput& input) {
+// The shape and number of all records; of an array, up to what is no record.
+JsonShape ShapeOf(const JsonFuzzInput& input, int64_t* num_records) {
   const std::string padded = input.text + std::string(kJsonPadding, '\0');
   const char* p = padded.data();
   const char* const end = p + input.text.size();
   if (std::string_view(padded).starts_with("\xEF\xBB\xBF")) p += 3;
   const bool is_array = input.layout == JsonLayout::kArray;
   JsonShape shape = JsonShape::OfRecords();
+  JsonOnDemand on_demand(input.layout, arrow::default_memory_pool());
   JsonFault fault;
   if (is_array) {
     p = SkipJsonBlanks(p, true);
@@ -53,10 +56,10 @@ JsonShape ShapeOf(const JsonFuzzInput& input) {
   }
   while ((p = SkipJsonBlanks(p, true)) < end) {
     const char* const record = p;
-    p = SkipJsonRecord(record, end, input.layout, &fault);
-    if (!is_array && !IsUtf8(record, JsonLineEnd(record, end))) p = nullptr;
+    p = on_demand.Check(record, end, &fault);
     if (p != nullptr) {
-      shape.Observe(record, is_array, &fault);
+      Require(on_demand.Observe(record, end, &shape, &fault) == p, "the same record");
+      ++*num_records;
     } else if (is_array) {
       break;
     }
@@ -107,11 +110,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace xshards::io;        // NOLINT(google-build-using-namespace)
   using namespace xshards::io::fuzz;  // NOLINT(google-build-using-namespace)
   const JsonFuzzInput input = ToJsonInput(data, size);
-  const auto schema = arrow::schema(ShapeOf(input).ToFields());
+  int64_t num_records = 0;
+  const auto schema = arrow::schema(ShapeOf(input, &num_records).ToFields());
   const auto whole_bytes = static_cast<int64_t>(input.text.size()) + 1;
   const auto whole = Read(input, schema, JsonTarget::kBaseline, whole_bytes);
   // Lines that are no records are left out, so that all others are read.
   Require(whole.ok() || input.layout == JsonLayout::kArray, "lines to be read");
+  Require(!whole.ok() || (*whole)->num_rows() == num_records, "all records");
   const auto options = arrow::EqualOptions::Defaults().nans_equal(true);
   for (const auto target : {JsonTarget::kBaseline, JsonTarget::kAvx2}) {
     if (!IsSupported(target)) continue;

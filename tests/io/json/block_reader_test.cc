@@ -16,11 +16,13 @@ class JsonRecordsTest : public IoTest {
  protected:
   // The types of a text in lines.
   static std::shared_ptr<arrow::Schema> SchemaOf(std::string lines) {
+    const size_t size = lines.size();
     lines.append(static_cast<size_t>(kJsonPadding), '\0');
     JsonShape shape = JsonShape::OfRecords();
+    JsonOnDemand on_demand(JsonLayout::kLines, arrow::default_memory_pool());
     JsonFault fault;
     for (const char* p = lines.data(); *p != '\0'; ++p) {
-      p = shape.Observe(p, false, &fault);
+      p = on_demand.Observe(p, lines.data() + size, &shape, &fault);
       if (p == nullptr) return nullptr;
     }
     return arrow::schema(shape.ToFields());

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/json/on_demand.h"
 #include "tests/support/status_assertions.h"
 
 namespace xshards::io {
@@ -13,10 +14,13 @@ namespace {
 
 JsonShape ShapeOf(const std::vector<std::string>& records) {
   JsonShape shape = JsonShape::OfRecords();
+  JsonOnDemand on_demand(JsonLayout::kLines, arrow::default_memory_pool());
   for (std::string text : records) {
+    const size_t size = text.size();
     text.append(static_cast<size_t>(kJsonPadding), '\0');
     JsonFault fault;
-    EXPECT_NE(shape.Observe(text.data(), false, &fault), nullptr) << text;
+    EXPECT_NE(on_demand.Observe(text.data(), text.data() + size, &shape, &fault), nullptr)
+        << text;
   }
   return shape;
 }
