@@ -35,7 +35,7 @@ apt:
 	@.ci/setup-apt.sh $(PYTHON)
 setup: apt ## Install the Debian packages and the pinned development set
 	@.ci/setup-venv.sh $(PYTHON) $(VENV) --torch python/requirements-dev.txt
-	@$(VENV)/bin/python .ci/fetch_simdjson.py build/third_party/simdjson-3.12.3
+	@$(STEP) --quiet "simdjson" $(VENV)/bin/python .ci/fetch_simdjson.py build/third_party/simdjson-3.12.3
 
 .PHONY: build
 build: setup ## Leave an importable xshards in .venv

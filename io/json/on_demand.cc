@@ -46,7 +46,6 @@ bool HasEscape(std::string_view text) {
 const char* MemberFault(const char* p, bool is_first, JsonFault* fault) {
   p = SkipJsonBlanks(p, true);
   if (!is_first) {
-    if (*p == '}') return fault->Set(p + 1, "',' or a closing bracket");
     if (*p != ',') return fault->Set(p, "',' or '}'");
     p = SkipJsonBlanks(p + 1, true);
   }
@@ -55,9 +54,7 @@ const char* MemberFault(const char* p, bool is_first, JsonFault* fault) {
 
 // The same in an array.
 const char* ItemFault(const char* p, JsonFault* fault) {
-  p = SkipJsonBlanks(p, true);
-  if (*p == ']') return fault->Set(p + 1, "',' or a closing bracket");
-  return fault->Set(p, "',' or ']'");
+  return fault->Set(SkipJsonBlanks(p, true), "',' or ']'");
 }
 
 }  // namespace
@@ -146,7 +143,7 @@ bool JsonOnDemand::Impl::Start(const char* begin, const char* end, JsonFault* fa
   }
   if (end_ == nullptr) return fault->Set(end, "',' or '}'") != nullptr;
   const auto size = static_cast<size_t>(end_ - begin_);
-  if (!Grow(size)) return fault->Set(begin_, "memory") != nullptr;
+  if (!Grow(size)) return fault->Set(begin_, "memory to index it") != nullptr;
   auto error = parser_.iterate(begin_, size, size + kJsonPadding).get(document_);
   if (error == SUCCESS) error = document_.get_object().get(root_);
   if (error == SUCCESS) return true;
