@@ -75,7 +75,7 @@ class JsonOnDemand::Impl {
   const char* Check(JsonFault* fault) {
     fault_ = fault;
     return Members(root_, begin_, [&](std::string_view key, ondemand::value& value) {
-      return CheckText(key) ? CheckValue(value, kJsonDepth - 1) : nullptr;
+      return UnescapeText(&key) ? CheckValue(value, kJsonDepth - 1) : nullptr;
     });
   }
   const char* Observe(JsonShape* shape, JsonFault* fault) {
@@ -83,7 +83,7 @@ class JsonOnDemand::Impl {
     return ObserveMembers(*shape, root_, begin_, kJsonDepth - 1);
   }
   char* Unescape(const char* begin, char* out);
-  bool CheckEscapes(std::string_view text);
+  char* UnescapeToScratch(std::string_view text);
   bool Grow(size_t bytes);
 
  private:
@@ -92,7 +92,8 @@ class JsonOnDemand::Impl {
   template <typename ReadItem>
   const char* Items(ondemand::value& value, const char* bracket, ReadItem read);
 
-  bool CheckText(std::string_view text);
+  // Replace a string by what it stands for; false where an escape is wrong.
+  bool UnescapeText(std::string_view* text);
   const char* CheckString(ondemand::value& value);
   const char* CheckValue(ondemand::value& value, int depth);
 
@@ -198,23 +199,25 @@ char* JsonOnDemand::Impl::Unescape(const char* begin, char* out) {
              : nullptr;
 }
 
-bool JsonOnDemand::Impl::CheckEscapes(std::string_view text) {
+char* JsonOnDemand::Impl::UnescapeToScratch(std::string_view text) {
   const size_t room = text.size() + static_cast<size_t>(kJsonPadding);
   if (scratch_.size() < room) scratch_.resize(2 * room);
-  return Unescape(text.data(), scratch_.data()) != nullptr;
+  return Unescape(text.data(), scratch_.data());
 }
 
-bool JsonOnDemand::Impl::CheckText(std::string_view text) {
-  if (!HasEscape(text) || CheckEscapes(text)) return true;
-  return fault_->Set(text.data() - 1, kJsonEscapes) != nullptr;
+bool JsonOnDemand::Impl::UnescapeText(std::string_view* text) {
+  if (!HasEscape(*text)) return true;
+  const char* const end = UnescapeToScratch(*text);
+  if (end == nullptr) return fault_->Set(text->data() - 1, kJsonEscapes) != nullptr;
+  *text = {scratch_.data(), static_cast<size_t>(end - scratch_.data())};
+  return true;
 }
 
 const char* JsonOnDemand::Impl::CheckString(ondemand::value& value) {
   const std::string_view token = TakeString(value);
   const char* const end = ScalarEnd(token);
-  return CheckText({token.data() + 1, static_cast<size_t>(end - token.data()) - 2})
-             ? end
-             : nullptr;
+  std::string_view text(token.data() + 1, static_cast<size_t>(end - token.data()) - 2);
+  return UnescapeText(&text) ? end : nullptr;
 }
 
 const char* JsonOnDemand::Impl::ReadNumber(std::string_view token,
@@ -235,7 +238,7 @@ const char* JsonOnDemand::Impl::CheckValue(ondemand::value& value, int depth) {
       if (depth == 0) return TooDeep(p);
       if (value.get_object().get(object) != SUCCESS) return fault_->Set(p, "an object");
       return Members(object, p, [&](std::string_view key, ondemand::value& member) {
-        return CheckText(key) ? CheckValue(member, depth - 1) : nullptr;
+        return UnescapeText(&key) ? CheckValue(member, depth - 1) : nullptr;
       });
     }
     case '[':
@@ -261,13 +264,8 @@ const char* JsonOnDemand::Impl::ObserveMembers(JsonShape& shape, ondemand::objec
                                                const char* brace, int depth) {
   shape.AddObject();
   return Members(object, brace, [&](std::string_view key, ondemand::value& value) {
-    if (!CheckText(key)) return static_cast<const char*>(nullptr);
-    std::string name(key);
-    if (HasEscape(key)) {
-      name.resize(key.size() + kJsonPadding);
-      name.resize(static_cast<size_t>(Unescape(key.data(), name.data()) - name.data()));
-    }
-    JsonShape* const member = shape.MemberFor(name);
+    if (!UnescapeText(&key)) return static_cast<const char*>(nullptr);
+    JsonShape* const member = shape.MemberFor(key);
     return member == nullptr ? CheckValue(value, depth)
                              : ObserveValue(*member, value, depth);
   });
@@ -344,7 +342,7 @@ char* JsonOnDemand::Unescape(const char* begin, char* out) {
 }
 
 bool JsonOnDemand::CheckEscapes(const char* begin, const char* end) {
-  return impl_->CheckEscapes({begin, static_cast<size_t>(end - begin)});
+  return impl_->UnescapeToScratch({begin, static_cast<size_t>(end - begin)}) != nullptr;
 }
 
 bool IsUtf8(const char* begin, const char* end) {

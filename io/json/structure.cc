@@ -58,13 +58,15 @@ JsonShape* JsonShape::ItemShape() {
   return item_.get();
 }
 
-JsonShape* JsonShape::MemberFor(const std::string& key) {
+JsonShape* JsonShape::MemberFor(std::string_view key) {
   if ((forms_ & kCrowd) != 0) return nullptr;
+  if (next_ < keys_.size() && keys_[next_] == key) return members_[next_++].get();
   const auto [entry, is_new] = position_of_.emplace(key, keys_.size());
   if (is_new) {
-    keys_.push_back(key);
+    keys_.emplace_back(key);
     members_.emplace_back(new JsonShape());
   }
+  next_ = entry->second + 1;
   if (is_of_records_ || keys_.size() <= kMaxMembers) return members_[entry->second].get();
   ForgetMembers();
   return nullptr;

@@ -30,11 +30,14 @@ class JsonShape {
   void AddBool() { forms_ |= kBool; }
   void AddNumber(const JsonNumberValue& number);
   void AddText() { forms_ |= kText; }
-  void AddObject() { forms_ |= kObject; }
+  void AddObject() {
+    forms_ |= kObject;
+    next_ = 0;
+  }
   /// Add an array; returns the shape of its items.
   JsonShape& AddList();
   /// The shape of the values of a key of objects; nullptr where there are too many keys.
-  JsonShape* MemberFor(const std::string& key);
+  JsonShape* MemberFor(std::string_view key);
 
   /// Take in what another shape has seen.
   void Merge(const JsonShape& other);
@@ -77,6 +80,7 @@ class JsonShape {
   std::vector<std::string> keys_;
   std::vector<std::unique_ptr<JsonShape>> members_;  // one a key
   std::unordered_map<std::string, size_t> position_of_;
+  size_t next_ = 0;  // position of the key to expect: objects repeat the order of keys
 };
 
 }  // namespace xshards::io
