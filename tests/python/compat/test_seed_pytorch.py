@@ -398,7 +398,7 @@ def test_bigdls_names_of_optimizers_and_triggers(tmp_path):
     names = {}
     exec("from bigdl.optim.optimizer import *", names)
     assert names["Adam"](1e-2).rule()[1]["learning_rate"] == 1e-2
-    from xshards.learn.training.event_files import SummaryWriter
+    from xshards.learn.training.summaries.event_files import SummaryWriter
     from xshards.learn.trigger import TrainingState
 
     both = names["TriggerAnd"](names["EveryEpoch"](), names["MaxEpoch"](2))
@@ -418,7 +418,7 @@ def test_bigdl_2s_callbacks(make_bigdl_2, tmp_path):
     from bigdl.orca.learn.pytorch.callbacks.model_checkpoint import ModelCheckpoint
     from bigdl.orca.learn.pytorch.callbacks.tensorboard import TensorBoardCallback
 
-    from xshards.learn.training.event_files import read_scalar
+    from xshards.learn.training.summaries.event_files import read_scalar
 
     class Mark(Callback):
         def after_run(self, runner):

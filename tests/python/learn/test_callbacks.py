@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
-from xshards.learn.training.event_files import read_events, read_scalar
+from xshards.learn.training.summaries.event_files import read_events, read_scalar
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from xshards.errors import XShardsRuntimeError, XShardsValueError
-from xshards.learn.training import event_files as summary
-from xshards.learn.training.event_files import SummaryWriter, read_events, read_scalar
+from xshards.learn.training.summaries import event_files as summary
+from xshards.learn.training.summaries.event_files import (
+    SummaryWriter,
+    read_events,
+    read_scalar,
+)
 
 
 def tensorboard_scalars(folder, tag):

@@ -29,7 +29,7 @@ from xshards.learn.optimizers.schedule import (
     Step,
     Warmup,
 )
-from xshards.learn.training.event_files import read_scalar
+from xshards.learn.training.summaries.event_files import read_scalar
 from xshards.learn.trigger import (
     And,
     EveryEpoch,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from xshards.errors import XShardsValueError
 from xshards.learn.callbacks.base import Callback, Runner, loss_of
-from xshards.learn.training.event_files import SummaryWriter
+from xshards.learn.training.summaries.event_files import SummaryWriter
 
 if TYPE_CHECKING:
     import os

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xshards.errors import XShardsValueError
 from xshards.learn.training.checkpoint_files import Checkpoint, new_run
 from xshards.learn.training.checkpoint_methods import write_checkpoint
-from xshards.learn.training.event_files import SummaryWriter
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.progress_line import ProgressLine
+from xshards.learn.training.summaries.event_files import SummaryWriter
 from xshards.learn.trigger import TrainingState, convert_trigger
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from xshards.learn.training.clip_methods import ClipMethods
 from xshards.learn.training.fit_loop import FitOptions, fit
 from xshards.learn.training.inputs import make_input
 from xshards.learn.training.predict import predict
-from xshards.learn.training.summary_methods import SummaryMethods
+from xshards.learn.training.summaries.summary_methods import SummaryMethods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

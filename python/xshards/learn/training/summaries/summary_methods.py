@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xshards.errors import XShardsRuntimeError, XShardsValueError
-from xshards.learn.training.event_files import read_scalar
+from xshards.learn.training.summaries.event_files import read_scalar
 
 if TYPE_CHECKING:
     import os

@@ -56,7 +56,7 @@ class SummaryWriter:
     Examples
     --------
     >>> import tempfile
-    >>> from xshards.learn.training.event_files import SummaryWriter, read_scalar
+    >>> from xshards.learn.training.summaries.event_files import SummaryWriter, read_scalar
     >>> folder = tempfile.mkdtemp()
     >>> with SummaryWriter(folder) as writer:
     ...     for step, loss in enumerate([0.5, 0.25]):
