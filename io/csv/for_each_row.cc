@@ -13,18 +13,13 @@
 #define CSV_IO_NO_THREAD
 #include <libfccp/csv.h>
 
+#include "io/csv/parse/number_parser.h"
 #include "io/fs/file_system.h"
 #include "io/options/quoted_names.h"
 #include "io/text/text_input.h"
 
 namespace xshards::io {
 namespace {
-
-std::string_view TrimBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 template <typename T>
 bool ReadNumber(std::string_view field, T* value) {
