@@ -3,6 +3,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import numpy as np
@@ -18,6 +19,21 @@ MODULES = [
 ]
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds the methods of a theme, which `name_methods` gives another module."""
+
+    def _from_module(self, module, object):
+        if inspect.isfunction(object):
+            return module.__dict__ is object.__globals__
+        return super()._from_module(module, object)
+
+
+def test_methods_of_themes_are_found():
+    module = importlib.import_module("xshards.shards.row_ops")
+    found = {test.name for test in Finder().find(module)}
+    assert "xshards.shards.row_ops.RowOps.select" in found
+
+
 @pytest.mark.parametrize("name", ["xshards", *MODULES])
 def test_examples(name):
     module = importlib.import_module(name)
@@ -25,6 +41,6 @@ def test_examples(name):
     names = {"xs": xs, "pd": pd, "np": np}
     report = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
-    for test in doctest.DocTestFinder().find(module, extraglobs=names):
+    for test in Finder().find(module, extraglobs=names):
         runner.run(test, out=report.append)
     assert runner.failures == 0, "".join(report)
