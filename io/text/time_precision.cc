@@ -6,10 +6,9 @@ namespace {
 
 // How many steps of a precision a day has.
 int64_t StepsPerDay(TimePrecision precision) {
-  constexpr int64_t kSecondsPerDay = 24 * 60 * 60;
-  constexpr int64_t kSteps[] = {1, kSecondsPerDay, kSecondsPerDay * 1'000,
-                                kSecondsPerDay * 1'000'000,
-                                kSecondsPerDay * 1'000'000'000};
+  constexpr int64_t kDaySeconds = 24 * 60 * 60;
+  constexpr int64_t kSteps[] = {1, kDaySeconds, kDaySeconds * 1'000,
+                                kDaySeconds * 1'000'000, kDaySeconds * 1'000'000'000};
   return kSteps[static_cast<size_t>(precision)];
 }
 

@@ -13,19 +13,19 @@ namespace {
 using ::testing::ElementsAre;
 using Lines = std::vector<std::vector<std::string>>;
 
-struct Found {
+struct FoundLines {
   Lines lines;
   std::vector<uint32_t> line_ends;
   bool in_quotes = false;
   bool is_ascii = true;
 };
 
-Found Find(const std::string& text, const CsvOptions& options) {
+FoundLines Find(const std::string& text, const CsvOptions& options) {
   const OddCsvMarks marks(options);
   const auto room = static_cast<size_t>(MaxFields(text, marks));
   std::vector<uint32_t> pairs(2 * room);
   std::vector<uint32_t> last_fields(room);
-  Found found;
+  FoundLines found;
   found.line_ends.resize(room);
   CsvFieldPairs out{.pairs = pairs.data(),
                     .last_fields = last_fields.data(),
