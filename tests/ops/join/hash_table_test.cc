@@ -98,7 +98,7 @@ TEST_F(JoinTableTest, IsMadeInPartsIfItIsLarge) {
 }
 
 TEST_F(JoinTableTest, FindsTheSameInManyPartsAsAMapDoes) {
-  constexpr size_t kNumRows = 300'000;
+  constexpr size_t kRows = 300'000;
   std::mt19937 random(7);
   // Numbers that lie close together, and those that do not; with many repeats and few.
   for (int64_t factor : {1, 1'000'003}) {
@@ -106,7 +106,7 @@ TEST_F(JoinTableTest, FindsTheSameInManyPartsAsAMapDoes) {
       std::uniform_int_distribution<int64_t> draw(-range, range);
       std::vector<int64_t> numbers;
       std::vector<bool> valid;
-      for (size_t i = 0; i < kNumRows; ++i) {
+      for (size_t i = 0; i < kRows; ++i) {
         numbers.push_back(draw(random) * factor);
         valid.push_back(i % 1000 != 17);
       }

@@ -182,21 +182,21 @@ TEST_F(OrderedRowsTest, KeepsRowsOfAKeyTogetherAndInOrder) {
 TEST_F(OrderedRowsTest, OrdersMoreThanTheCachesHold) {
   // Rows of numbers that are there once; that are there twice; that most rows have, which
   // are more in one part than are put together in cache.
-  constexpr int64_t kNumRows = (int64_t{5} << 20) / 2;
-  const auto once = Shuffled(0, kNumRows, 1);
-  for (const int64_t repeats : {int64_t{1}, int64_t{2}, kNumRows}) {
+  constexpr int64_t kRows = (int64_t{5} << 20) / 2;
+  const auto once = Shuffled(0, kRows, 1);
+  for (const int64_t repeats : {int64_t{1}, int64_t{2}, kRows}) {
     std::vector<int64_t> numbers = once;
     for (int64_t& number : numbers) {
-      number = repeats < kNumRows ? number / repeats
-                                  : std::max<int64_t>(0, number - kNumRows / 2);
+      number =
+          repeats < kRows ? number / repeats : std::max<int64_t>(0, number - kRows / 2);
     }
     const auto batch = Batch({{"k", Column(numbers)}, {"v", Column(once)}});
-    const auto rows = Order(Cut(batch, kNumRows / 3));
+    const auto rows = Order(Cut(batch, kRows / 3));
     ASSERT_NE(rows, nullptr);
     EXPECT_EQ(rows->has_repeats(), repeats > 1);
     const auto found = Find(*rows, Column(numbers));
     // The row of each number that was found last: its rows come in their order.
-    std::vector<uint32_t> last(static_cast<size_t>(kNumRows), HeldRows::kNoRow);
+    std::vector<uint32_t> last(static_cast<size_t>(kRows), HeldRows::kNoRow);
     for (size_t i = 0; i < numbers.size(); ++i) {
       uint32_t& at = last[static_cast<size_t>(numbers[i])];
       at = at == HeldRows::kNoRow ? found[i] : rows->Next(at);
