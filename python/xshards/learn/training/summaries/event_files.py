@@ -56,7 +56,8 @@ class SummaryWriter:
     Examples
     --------
     >>> import tempfile
-    >>> from xshards.learn.training.summaries.event_files import SummaryWriter, read_scalar
+    >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+    >>> from xshards.learn.training.summaries.event_files import read_scalar
     >>> folder = tempfile.mkdtemp()
     >>> with SummaryWriter(folder) as writer:
     ...     for step, loss in enumerate([0.5, 0.25]):
