@@ -18,16 +18,16 @@ arrow::Result<Trees> Planner::LowerAggregate(const Plan& plan, Storage storage) 
   ARROW_ASSIGN_OR_RAISE(auto output, OutputSchema(*MakeNode(aggregate, {trees[0]})));
   Note(AlgorithmNote(*plan));
   if (GroupsInPlace(aggregate, *plan->inputs[0])) return Wrap(aggregate, trees);
-  const bool one =
-      aggregate.ordered || (aggregate.keys.empty() && !aggregate.all_columns);
   // Before a function has run, its columns are not known.
   if (aggregate.all_columns && input != nullptr) {
     aggregate.keys = input->field_names();
     aggregate.all_columns = false;
   }
-  if (IsMadeByPosition(plan->as<AggregateNode>(), *plan->inputs[0])) {
+  const bool has_keys = aggregate.all_columns || !aggregate.keys.empty();
+  if (has_keys && IsMadeByPosition(plan->as<AggregateNode>(), *plan->inputs[0])) {
     return LowerDistinct(aggregate, std::move(trees), output, storage);
   }
+  const bool one = aggregate.ordered || !has_keys;
   aggregate.phase = AggregatePhase::kPartial;
   trees = Wrap(aggregate, trees);
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planner::LowerExchange: stages that move rows between partitions.
-#include <mutex>
 #include <utility>
 
 #include "xshards/execution/algorithm_note.h"
@@ -91,7 +90,7 @@ arrow::Result<std::optional<Trees>> Planner::LowerFunctionExchange(const Plan& i
     return std::nullopt;
   }
   auto& cell = *input->as<CacheNode>().cell;
-  std::lock_guard lock(cell.filling());
+  const auto lock = LockToFill(cell);
   if (cell.Get().has_value()) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input->inputs[0], Storage::kShared));
   if (trees.empty()) return std::nullopt;

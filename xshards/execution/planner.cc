@@ -101,16 +101,29 @@ arrow::Result<Trees> Planner::LowerMapPython(const Plan& plan, Storage storage) 
 }
 
 arrow::Status Planner::CheckTable(const PlanNode& tree, const PlanNode& consumer) {
-  if (!IsLeaf(tree)) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto partitions,
-                        PartitionsOf({std::make_shared<const PlanNode>(tree)}));
-  if (!partitions.has_value()) return arrow::Status::OK();
-  for (const auto& partition : *partitions) {
+  const auto check = [&](const Partition& partition) -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto schema, partition.schema());
-    if (schema == nullptr || KindOf(*schema) == PayloadKind::kTable) continue;
+    if (schema == nullptr || KindOf(*schema) == PayloadKind::kTable) {
+      return arrow::Status::OK();
+    }
     return arrow::Status::TypeError(
         Describe(consumer), " works on DataFrame shards, but these hold ",
         ToString(KindOf(*schema)), ": make DataFrames of them with transform_shard");
+  };
+  if (tree.kind() == NodeKind::kLiteral) {
+    for (const auto& partition : tree.as<LiteralNode>().partitions) {
+      ARROW_RETURN_NOT_OK(check(partition));
+    }
+  } else if (tree.kind() == NodeKind::kStageInput) {
+    const auto& leaf = tree.as<StageInputNode>();
+    if (leaf.num_rows < 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto output,
+                          execution_.Await(graph_, leaf.stage->number));
+    for (const int32_t i : leaf.partitions) {
+      ARROW_RETURN_NOT_OK(check(output->partitions[static_cast<size_t>(i)]));
+    }
+  } else {
+    return arrow::Status::OK();
   }
   ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(tree));
   if (schema != nullptr) return arrow::Status::OK();
@@ -177,7 +190,7 @@ arrow::Result<Trees> Planner::LowerZip(const Plan& plan, Storage storage) {
 
 arrow::Result<Trees> Planner::LowerCache(const Plan& plan, Storage storage) {
   auto& cell = *plan->as<CacheNode>().cell;
-  std::lock_guard lock(cell.filling());
+  const auto lock = LockToFill(cell);
   if (auto filled = cell.Get()) return ToTrees(*filled);
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], storage));
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
@@ -185,6 +198,12 @@ arrow::Result<Trees> Planner::LowerCache(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto partitions, PartitionsOf(trees));
   if (partitions.has_value() && execution_.runs()) cell.Set(*std::move(partitions));
   return trees;
+}
+
+std::unique_lock<std::mutex> Planner::LockToFill(CacheCell& cell) const {
+  // explain() fills nothing, and must not wait for who does.
+  if (!execution_.runs()) return {};
+  return std::unique_lock(cell.filling());
 }
 
 int32_t Planner::AddStage(Trees trees, SinkSpec sink) {

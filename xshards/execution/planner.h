@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -122,6 +123,8 @@ class Planner {
   /// About how many bytes trees give, from what they read; -1 where only running tells.
   int64_t EstimateBytes(const Trees& trees) const;
   int64_t EstimateBytes(const PlanNode& tree) const;
+  /// Held while the one thread that found a cache empty fills it.
+  std::unique_lock<std::mutex> LockToFill(CacheCell& cell) const;
   /// Refuse a leaf that holds something else than a table.
   arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer);
   /// Add to the stage that comes next: "algorithm: reason".

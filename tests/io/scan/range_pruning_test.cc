@@ -4,10 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include <arrow/compute/initialize.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
 
 namespace xshards::io {
 namespace {
+
+class RangePruning : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { ASSERT_OK(arrow::compute::Initialize()); }
+};
 
 /// The column "a" has values from 3 to 7; nothing is known of others.
 std::optional<ColumnRange> RangeOfA(const std::string& name) {
@@ -16,7 +24,7 @@ std::optional<ColumnRange> RangeOfA(const std::string& name) {
                      .max = arrow::MakeScalar(int64_t{7})};
 }
 
-TEST(RangePruning, RulesOutComparisonsOutsideTheRange) {
+TEST_F(RangePruning, RulesOutComparisonsOutsideTheRange) {
   EXPECT_TRUE(IsRuledOut(col("a") > lit(7), RangeOfA));
   EXPECT_TRUE(IsRuledOut(col("a") >= lit(8), RangeOfA));
   EXPECT_TRUE(IsRuledOut(col("a") < lit(3), RangeOfA));
@@ -25,7 +33,7 @@ TEST(RangePruning, RulesOutComparisonsOutsideTheRange) {
   EXPECT_TRUE(IsRuledOut(lit(7) < col("a"), RangeOfA));
 }
 
-TEST(RangePruning, KeepsComparisonsThatSomeValueMayPass) {
+TEST_F(RangePruning, KeepsComparisonsThatSomeValueMayPass) {
   EXPECT_FALSE(IsRuledOut(col("a") >= lit(7), RangeOfA));
   EXPECT_FALSE(IsRuledOut(col("a") <= lit(3), RangeOfA));
   EXPECT_FALSE(IsRuledOut(col("a") == lit(5), RangeOfA));
@@ -33,19 +41,19 @@ TEST(RangePruning, KeepsComparisonsThatSomeValueMayPass) {
   EXPECT_FALSE(IsRuledOut(col("b") == lit(9), RangeOfA));
 }
 
-TEST(RangePruning, OneFalsePartOfAConjunctionIsEnough) {
+TEST_F(RangePruning, OneFalsePartOfAConjunctionIsEnough) {
   EXPECT_TRUE(IsRuledOut((col("b") == lit(1)) && (col("a") > lit(7)), RangeOfA));
   EXPECT_FALSE(IsRuledOut((col("b") == lit(1)) || (col("a") > lit(7)), RangeOfA));
 }
 
-TEST(RangePruning, NullsAloneRuleOutEveryComparison) {
+TEST_F(RangePruning, NullsAloneRuleOutEveryComparison) {
   const auto all_missing = [](const std::string&) {
     return std::optional(ColumnRange{.all_missing = true});
   };
   EXPECT_TRUE(IsRuledOut(col("a") == lit(1), all_missing));
 }
 
-TEST(RangePruning, AsksWhetherTheColumnMayHoldAValue) {
+TEST_F(RangePruning, AsksWhetherTheColumnMayHoldAValue) {
   const auto unknown = [](const std::string&) -> std::optional<ColumnRange> {
     return std::nullopt;
   };
@@ -56,7 +64,7 @@ TEST(RangePruning, AsksWhetherTheColumnMayHoldAValue) {
   EXPECT_FALSE(IsRuledOut(col("a") > lit(1), unknown, holds_none));
 }
 
-TEST(RangePruning, NanAndNullAreMissing) {
+TEST_F(RangePruning, NanAndNullAreMissing) {
   EXPECT_TRUE(IsMissing(*arrow::MakeScalar(std::numeric_limits<double>::quiet_NaN())));
   EXPECT_TRUE(IsMissing(*arrow::MakeNullScalar(arrow::int64())));
   EXPECT_FALSE(IsMissing(*arrow::MakeScalar(0.0)));

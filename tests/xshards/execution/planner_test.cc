@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/execution/planner.h"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +119,24 @@ TEST_F(PlannerTest, PlansAnewBySizesThatAreKnown) {
   ASSERT_FALSE(profile.stages.empty());
   EXPECT_THAT(profile.stages.back().notes,
               ElementsAre(HasSubstr("broadcast hash join: the right")));
+}
+
+TEST_F(PlannerTest, GroupsRowsOfNoColumns) {
+  const auto none = shards_.Select(std::vector<std::string>{});
+  ASSERT_OK_AND_ASSIGN(const auto rows, none.Distinct().Count());
+  EXPECT_LE(rows, 1);
+}
+
+TEST_F(PlannerTest, ExplainDoesNotWaitForWhoFillsACache) {
+  const auto cached = std::make_shared<std::optional<XShards>>();
+  *cached = shards_
+                .TransformShard([cached](const ShardView& shard) {
+                  EXPECT_TRUE((*cached)->Filter(col("id") > lit(3)).Explain().ok());
+                  return shard;
+                })
+                .Cache();
+  ASSERT_OK((*cached)->Count().status());
+  cached->reset();  // it refers to itself
 }
 
 TEST_F(PlannerTest, ExplainFillsNoCache) {
