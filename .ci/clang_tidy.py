@@ -33,8 +33,9 @@ def clang_arguments(entry: dict[str, str]) -> list[str]:
             next(rest)
         elif word not in GCC_ONLY:
             kept.append(word)
-    # libstdc++ 12 has std::stable_sort call what it says is deprecated.
-    return [*kept, "-Wno-deprecated-declarations"]
+    # libstdc++ 12 has std::stable_sort call what it says is deprecated; GCC's own
+    # warnings, which the build turns off, clang does not know.
+    return [*kept, "-Wno-deprecated-declarations", "-Wno-unknown-warning-option"]
 
 
 def git(*arguments: str) -> list[str]:

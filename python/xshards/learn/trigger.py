@@ -138,7 +138,17 @@ class SeveralIteration(Trigger):
 
 
 @dataclass(frozen=True)
-class MaxEpoch(Trigger):
+class _AfterCount(Trigger):
+    """Fires after a number of epochs or updates."""
+
+    max: int
+
+    def __post_init__(self) -> None:
+        _check_count(f"{type(self).__name__}: max", self.max)
+
+
+@dataclass(frozen=True)
+class MaxEpoch(_AfterCount):
     """Fires once `max` epochs are finished.
 
     Parameters
@@ -158,17 +168,12 @@ class MaxEpoch(Trigger):
     True
     """
 
-    max: int
-
-    def __post_init__(self) -> None:
-        _check_count("MaxEpoch: max", self.max)
-
     def fires(self, state: TrainingState) -> bool:  # noqa: D102
         return state.epoch >= self.max
 
 
 @dataclass(frozen=True)
-class MaxIteration(Trigger):
+class MaxIteration(_AfterCount):
     """Fires once `max` updates are made.
 
     Parameters
@@ -187,11 +192,6 @@ class MaxIteration(Trigger):
     >>> MaxIteration(2).fires(TrainingState(0, 2))
     True
     """
-
-    max: int
-
-    def __post_init__(self) -> None:
-        _check_count("MaxIteration: max", self.max)
 
     def fires(self, state: TrainingState) -> bool:  # noqa: D102
         return state.iteration >= self.max

@@ -115,10 +115,11 @@ class Precision(_OfClasses):
     --------
     >>> import torch
     >>> from xshards.learn.metrics import Precision
-    >>> metric = Precision().get_metric("pytorch")
-    >>> metric(torch.tensor([0.9, 0.2, 0.1]), torch.tensor([1, 1, 0]))
+    >>> metric = Precision(average="macro").get_metric("pytorch")
+    >>> scores = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.6, 0.1, 0.3]])
+    >>> metric(scores, torch.tensor([0, 1, 2]))
     >>> round(metric.compute().item(), 4)
-    1.0
+    0.5
     """
 
 
