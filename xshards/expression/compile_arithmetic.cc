@@ -32,9 +32,17 @@ bool IsZero(const Operand& operand) {
 /// The quotient of integers of which `right` divides none by zero.
 ArrowExpression IntegerFloor(const ArrowExpression& left, const ArrowExpression& right,
                              const TypePointer& type) {
-  auto rest = cp::call("modulo", {left, right});
-  auto quotient = cp::call("divide", {cp::call("subtract", {left, rest}), right});
+  auto quotient = cp::call("divide", {left, right});
   if (arrow::is_unsigned_integer(type->id())) return quotient;
+  // Division rounds towards zero: one less where the exact quotient is negative.
+  const auto zero = Constant(0, type);
+  auto is_negative =
+      cp::call("xor", {cp::call("less", {left, zero}), cp::call("less", {right, zero})});
+  auto has_rest = cp::call("not_equal", {cp::call("modulo", {left, right}), zero});
+  quotient = cp::call(
+      "subtract",
+      {quotient, IfElse(cp::call("and", {std::move(is_negative), std::move(has_rest)}),
+                        Constant(1, type), zero)});
   // The smallest integer by -1 wraps around.
   return IfElse(cp::call("equal", {right, Constant(-1, type)}),
                 cp::call("negate", {left}), quotient);

@@ -74,6 +74,16 @@ def test_floor_division_by_zero():
     ]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "Int8", "Int64", "uint8"])
+def test_floor_division_of_the_largest_and_smallest_integers(dtype):
+    info = np.iinfo(dtype.lower())
+    values = sorted({info.min, info.min + 1, 0, 1, 3, info.max - 1, info.max})
+    pairs = [(a, b) for a in values for b in values if b != 0]
+    df = pd.DataFrame(pairs, columns=["a", "b"]).astype(dtype)
+    check(df, lambda c: c("a") // c("b"))
+    check(df, lambda c: c("a") % c("b"))
+
+
 def test_floor_division_wraps_around_as_numpy_does():
     df = pd.DataFrame({"a": [-(2**63), 5], "b": [-1, -1]})
     check(df, lambda c: c("a") // c("b"))
