@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <sys/stat.h>
+#include <thread>
 
 #include <arrow/io/file.h>
 #include <arrow/util/io_util.h>
@@ -65,6 +66,22 @@ bool IsSameTime(int64_t noted, const FileState& now) {
   if (noted < 0 || !now.modified.has_value()) return true;
   return now.has_whole_seconds ? noted / kNanoseconds == *now.modified / kNanoseconds
                                : noted == *now.modified;
+}
+
+// The state of a file that is read. A write sets the time of a local file before its
+// size: one that looks written to, and not longer, may be about to grow, so it is looked
+// at for a while.
+arrow::Result<FileState> SettledState(const Split& split,
+                                      arrow::io::RandomAccessFile& file) {
+  constexpr auto kPause = std::chrono::milliseconds(1);
+  constexpr int kMaxPauses = 50;
+  for (int i = 0;; ++i) {
+    ARROW_ASSIGN_OR_RAISE(const FileState now, StateOf(file));
+    const bool is_settled = now.has_whole_seconds || now.num_bytes != split.file_bytes ||
+                            IsSameTime(split.file_modified, now);
+    if (is_settled || i == kMaxPauses) return now;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 // FNV-1a.
@@ -137,7 +154,7 @@ void NoteFileState(const InputFile& file, Split* split) {
 
 arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file) {
   if (split.file_bytes < 0) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const FileState now, StateOf(file));
+  ARROW_ASSIGN_OR_RAISE(const FileState now, SettledState(split, file));
   const bool is_same_size = split.file_bytes == now.num_bytes;
   if (is_same_size && IsSameTime(split.file_modified, now)) return arrow::Status::OK();
   if (now.num_bytes > split.file_bytes) {
@@ -145,7 +162,7 @@ arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& fi
     if (has_grown) return arrow::Status::OK();
   }
   constexpr char kExpected[] =
-      "Expected the file as it was when its reading was planned, or with more behind it, "
+      "Expected the file as it was when its reading was planned, or with more after it, "
       "but it was changed since; to read it as it is now, call the reader again "
       "(read_csv, read_json). ";
   if (is_same_size) return arrow::Status::IOError(kExpected, "It was written to");

@@ -142,10 +142,11 @@ def _between(found: dict[int, Any], place: float, interpolation: Interpolation) 
             part = 0.5 if part else 0.0
     if below == above:  # also where both are infinite
         return float(below)
-    # As numpy does: from the nearer of the two.
-    if part >= 0.5:
-        return float(above - (above - below) * (1 - part))
-    return float(below + (above - below) * part)
+    # As numpy does: from the nearer of the two, which is NaN beside an infinite one.
+    with np.errstate(invalid="ignore"):
+        if part > 0.5:
+            return float(above - (above - below) * (1 - part))
+        return float(below + (above - below) * part)
 
 
 def _gathered(shards: Any, name: str) -> np.ndarray[Any, Any]:
