@@ -60,7 +60,8 @@ arrow::Status PlanDecoder::GetMember(T* value) {
   } else {
     return VisitMembers(*value, [this](auto&... members) {
       arrow::Status status;
-      // Stops at the first that fails.
+      // Stops at the first that fails. A node without members does not use `this`.
+      static_cast<void>(this);
       static_cast<void>(((status = GetMember(&members)).ok() && ...));
       return status;
     });

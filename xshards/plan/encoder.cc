@@ -50,7 +50,8 @@ arrow::Status PlanEncoder::PutMember(const T& value) {
   } else {
     return VisitMembers(value, [this](const auto&... members) {
       arrow::Status status;
-      // Stops at the first that fails.
+      // Stops at the first that fails. A node without members does not use `this`.
+      static_cast<void>(this);
       static_cast<void>(((status = PutMember(members)).ok() && ...));
       return status;
     });

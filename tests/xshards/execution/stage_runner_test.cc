@@ -59,8 +59,7 @@ TEST_F(StageRunnerTest, DropsOutputThatNoTreeReads) {
   output.reset();
   EXPECT_FALSE(first.expired());
   // The next stage is the last that reads it.
-  ASSERT_OK_AND_ASSIGN(
-      trees, planner.Publish(Wrap(LimitNode{3}, std::move(trees)), Storage::kHeap));
+  ASSERT_OK_AND_ASSIGN(trees, planner.Publish(Wrap(LimitNode{3}, trees), Storage::kHeap));
   ASSERT_OK(runner.Await(planner.graph(), 2).status());
   EXPECT_TRUE(first.expired());
 }
