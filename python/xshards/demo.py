@@ -56,7 +56,7 @@ def add_speed(flights: pd.DataFrame) -> pd.DataFrame:
 
 def run(path: Path) -> None:
     """Do the job on a CSV file."""
-    context = xs.init(progress=True)
+    context = xs.init()
     size = path.stat().st_size / 1e6
     title(f"1. Read {path.name} ({size:.0f} MB) in parallel on {context.cores} cores")
     flights = xs.read_csv(path, num_partitions=2 * context.cores)
