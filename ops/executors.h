@@ -36,7 +36,7 @@ OpenedNode OpenFinalPositions(const PlanNode&, BatchStreams inputs, OperatorCont
 OpenedNode OpenJoin(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Holds the partition; stable.
 OpenedNode OpenSort(const PlanNode&, BatchStreams inputs, OperatorContext&);
-/// Draws rows by their number in the whole; see row_draw.h.
+/// Draws rows by their number in the whole; see plan/sampling.h.
 OpenedNode OpenSample(const PlanNode&, BatchStreams inputs, OperatorContext&);
 /// Drops its input as soon as it has enough rows.
 OpenedNode OpenLimit(const PlanNode&, BatchStreams inputs, OperatorContext&);

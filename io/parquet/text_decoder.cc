@@ -70,7 +70,7 @@ class TextDecoder final : public DecoderBase {
     uint8_t* const out = text_->mutable_data();
     int64_t size = size_;
     const auto append = [&](Entry entry) {
-      // Sixteen bytes at once cost less than as many as there are.
+      // Copying sixteen bytes at once costs less than the exact length.
       std::memcpy(out + size, dictionary + entry.offset, 16);
       if (entry.length > 16) {
         std::memcpy(out + size + 16, dictionary + entry.offset + 16, entry.length - 16);

@@ -17,8 +17,8 @@
 namespace xshards::ops {
 
 /// An expression bound to the columns of a stream's batches. Of columns that are encoded
-/// (encoded_columns.h) it sees the values; if it reads one column only, each value of its
-/// dictionary once. Used by one thread.
+/// (types/dictionary_encoding.h) it sees the values; if it reads one column only, each
+/// value of its dictionary once. Used by one thread.
 class RowExpression {
  public:
   /// Bind to a schema; errors as of Expression::Bind.

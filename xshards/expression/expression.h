@@ -53,7 +53,7 @@ class XSHARDS_EXPORT Expression {
 
   /// Compile with pandas semantics and bind to a schema. KeyError names an unknown column
   /// and lists those there are; TypeError names the operation and its operand types.
-  /// Encoded columns (encoded_columns.h) are bound to as values.
+  /// Encoded columns (types/dictionary_encoding.h) are bound to as values.
   arrow::Result<BoundExpression> Bind(const arrow::Schema& schema) const;
 
   /// The names of the columns it reads, each once, in order of appearance.

@@ -130,7 +130,7 @@ inline constexpr std::nullopt_t kAllRows = std::nullopt;
 /// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
 /// last_row give what is there, first and last what is there and not missing;
 /// first_position, last_position and single_position of kAllRows, alone, give where rows
-/// are (see distinct_rows.h).
+/// are (see plan/distinct.h).
 struct Aggregate {
   std::string function;
   std::optional<std::string> column;
@@ -150,7 +150,7 @@ struct AggregateNode {
   bool by_last = false;
   /// All columns of the input are keys; written out to `keys` before a fragment is made.
   bool all_columns = false;
-  /// Only groups of one row; for an ordered one that gives rows (see distinct_rows.h).
+  /// Only groups of one row; for an ordered one that gives rows (see plan/distinct.h).
   bool single = false;
   /// kFinal, of positions: those of the rows that are not first, last or single.
   bool others = false;
@@ -223,7 +223,7 @@ struct SampleNode {
   std::string weights;      // a column of weights; empty: all rows weigh the same
   uint64_t seed = 0;
 
-  // In a fragment; see row_draw.h.
+  // In a fragment; see plan/sampling.h.
   SamplePhase phase = SamplePhase::kWhole;
   int64_t num_rows = 0;   // of the whole
   int64_t first_row = 0;  // the number of this partition's first

@@ -19,7 +19,7 @@ namespace xshards {
 
 namespace {
 
-// Text is copied so many bytes at a time, which costs less than as many as there are.
+// Text is copied in blocks of this many bytes: cheaper than the exact length.
 constexpr size_t kStep = 16;
 
 /// The texts of a dictionary and an empty one, for rows without a value. There is room

@@ -34,7 +34,7 @@ class ExchangeOps(Base):
         columns : str or list of str
             The columns to go by. Missing values are equal to each other.
         num_partitions : int, optional
-            How many partitions to make; as many as there are by default. Some may be
+            How many partitions to make; by default the current number. Some may be
             empty.
 
         Returns
@@ -76,7 +76,7 @@ class ExchangeOps(Base):
         columns : str or list of str
             The columns to go by.
         num_partitions : int, optional
-            How many partitions to make; as many as there are by default. Some may be
+            How many partitions to make; by default the current number. Some may be
             empty.
 
         Returns

@@ -116,7 +116,7 @@ def read_csv(
         Leave out blanks behind a separator.
     skiprows : int, list, set or range of int, or function
         Lines to leave out at the start of every file; or which, the first being 0; or
-        a function that tells of a line's number whether to leave it out. It is asked
+        a function of a line's number that is true for lines to leave out. It is asked
         for all lines at once, so the files are read through for their number.
     skipfooter : int
         Lines to leave out at the end of every file; with `comment`, `escapechar` or
