@@ -14,6 +14,10 @@
 #include "io/orc/scan.h"
 #include "io/parquet/scan.h"
 #include "io/parquet/writer.h"
+#include "io/tfrecord/feature_inference.h"
+#include "io/tfrecord/scan.h"
+#include "io/tfrecord/split_planner.h"
+#include "io/tfrecord/writer.h"
 #include "io/write/file_writer.h"
 #include "io/write/pandas_metadata.h"
 #include "io/write/staged_remote_output.h"
@@ -32,10 +36,15 @@ void AddOperators(OperatorTable& table) {
   table.SetScan("parquet", MakeParquetScan());
   table.SetScan("ipc", MakeIpcScan());
   table.SetScan("orc", MakeOrcScan());
+  table.SetScan("tfrecord", MakeTfRecordScan());
+  table.SetScan(kTfRecordCutsFormat, MakeTfRecordCutsScan());
+  table.SetScan(kTfRecordFeaturesFormat, MakeTfRecordFeaturesScan());
+  table.SetTypeFinder("tfrecord", FindTfRecordTypes, DescribeTfRecordPlace);
   table.SetWriter("csv", MakeWriter(OpenCsvWriter));
   table.SetWriter("json", MakeWriter(OpenJsonWriter));
   table.SetWriter("parquet", MakeWriter(WithPandasNote(OpenParquetWriter)));
   table.SetWriter("ipc", MakeWriter(WithPandasNote(OpenIpcWriter)));
+  table.SetWriter("tfrecord", MakeWriter(OpenTfRecordWriter));
   table.SetOutput(MakeOutput);
 }
 

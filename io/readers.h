@@ -12,6 +12,7 @@
 #include "io/columnar/options.h"
 #include "io/csv/options.h"
 #include "io/json/options.h"
+#include "io/tfrecord/options.h"
 #include "xshards/export.h"
 #include "xshards/shards.h"
 
@@ -75,5 +76,14 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadOrc(std::shared_ptr<Context> context,
 XSHARDS_EXPORT arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const IpcOptions& options = {});
+
+/// Read TFRecord files of tf.train.Example records: a feature is a column. Unless the
+/// options have a schema, kinds and lists are inferred from a sample from the start of
+/// every piece, and found anew where a later record does not fit. `stop` ends the looking
+/// at files.
+XSHARDS_EXPORT arrow::Result<XShards> ReadTfRecord(
+    std::shared_ptr<Context> context, const Paths& paths,
+    const TfRecordOptions& options = {},
+    const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
 }  // namespace xshards::io

@@ -45,7 +45,7 @@ FOLDER_ORDER = {
         ("text",),
         ("scan",),
         ("columnar", "write"),
-        ("csv", "json", "parquet", "ipc", "orc"),
+        ("csv", "json", "parquet", "ipc", "orc", "tfrecord"),
     ),
     "ops": (
         ("kernels",),

@@ -36,6 +36,7 @@ from xshards.io.columnar import read_ipc, read_orc, read_parquet  # noqa: E402
 from xshards.io.csv.read_csv import read_csv  # noqa: E402
 from xshards.io.json.read_json import read_json  # noqa: E402
 from xshards.io.memory import from_arrow, from_pandas, partition  # noqa: E402
+from xshards.io.tfrecord import read_tfrecord  # noqa: E402
 from xshards.profile import Profile, StageProfile, last_profile  # noqa: E402
 from xshards.shards import XShards  # noqa: E402
 from xshards.shared_value import SharedValue  # noqa: E402
@@ -62,5 +63,6 @@ __all__ = [
     "read_json",
     "read_orc",
     "read_parquet",
+    "read_tfrecord",
     "stop",
 ]

@@ -195,6 +195,9 @@ def read_orc(
 def read_ipc(
     context: Context, paths: Sequence[str], options: Mapping[str, Any]
 ) -> XShards: ...
+def read_tfrecord(
+    context: Context, paths: Sequence[str], options: Mapping[str, Any]
+) -> XShards: ...
 
 class EncodedResult:
     @property

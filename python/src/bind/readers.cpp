@@ -93,6 +93,20 @@ io::ParquetOptions ParquetOptions(const py::dict& from) {
   return options;
 }
 
+io::TfRecordOptions TfRecordOptions(const py::dict& from) {
+  io::TfRecordOptions options;
+  Take(from, "columns", options.columns);
+  if (!from["schema"].is_none()) Take(from, "schema", options.schema);
+  Take(from, "raw", options.raw);
+  if (const py::object compression = from["compression"]; !compression.is_none()) {
+    options.compression =
+        Unwrap(io::TextCompressionFromName(compression.cast<std::string>()));
+  }
+  Take(from, "num_partitions", options.split.num_partitions);
+  Take(from, "block_size", options.split.block_size);
+  return options;
+}
+
 /// Bind a reader; looking at many files takes a while, so it can be interrupted.
 template <typename Read, typename Options>
 void Bind(py::module_& module, const char* name, Read read, Options to_options) {
@@ -102,7 +116,8 @@ void Bind(py::module_& module, const char* name, Read read, Options to_options) 
         *context, py::none(),
         [&, converted = to_options(options)](const arrow::StopToken& stop) {
           const io::Paths given(std::move(paths));
-          // CSV and JSON files are read through to cut them, which can be stopped.
+          // CSV, JSON and TFRecord files are read through to cut them, which can be
+          // stopped.
           if constexpr (std::is_invocable_v<Read, std::shared_ptr<Context>, io::Paths,
                                             decltype(converted), arrow::StopToken>) {
             return read(context, given, converted, stop);
@@ -132,6 +147,7 @@ void BindReaders(py::module_& module) {
   Bind(module, "read_parquet", io::ReadParquet, ParquetOptions);
   Bind(module, "read_ipc", io::ReadIpc, ParquetOptions);
   Bind(module, "read_orc", io::ReadOrc, ParquetOptions);
+  Bind(module, "read_tfrecord", io::ReadTfRecord, TfRecordOptions);
 }
 
 }  // namespace xshards::python

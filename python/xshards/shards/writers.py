@@ -28,7 +28,7 @@ _SUFFIXES = {None: "", "gzip": ".gz", "bz2": ".bz2", "zstd": ".zst", "lz4": ".lz
 
 
 class Writers(Base):
-    """Write CSV, JSON, Parquet and Arrow IPC files."""
+    """Write CSV, JSON, Parquet, Arrow IPC and TFRecord files."""
 
     def to_csv(
         self,
@@ -227,6 +227,56 @@ class Writers(Base):
         options = {"compression": compression or "none"}
         return self._write(
             directory, "ipc", mode, partition_cols, options, storage_options
+        )
+
+    def to_tfrecord(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        partition_cols: str | Sequence[str] | None = None,
+        compression: Literal["gzip"] | None = None,
+        mode: WriteMode = "error",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Write one TFRecord file of ``tf.train.Example`` records per partition.
+
+        A column is a feature: integers and booleans as int64, floats as float32, which
+        is all that features have, text and bytes as bytes, lists as features of several
+        values. A missing value is a feature that the record lacks. TensorFlow is not
+        needed. See `to_parquet` for what happens when a write fails.
+
+        Parameters
+        ----------
+        directory, partition_cols, mode, storage_options
+            See `to_parquet`.
+        compression : {"gzip"}, optional
+            How to compress the files; not by default.
+
+        Returns
+        -------
+        list of str
+            The files' paths, as with `to_parquet`.
+
+        Raises
+        ------
+        OSError, TypeError
+            As with `to_parquet`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     paths = shards.to_tfrecord(directory)
+        ...     print(len(paths), len(xs.read_tfrecord(directory)))
+        2 2
+        """
+        if compression not in (None, "gzip"):
+            msg = f"compression must be 'gzip' or None, got {compression!r}"
+            raise XShardsValueError(msg)
+        options = {"suffix": _suffix(compression)}
+        return self._write(
+            directory, "tfrecord", mode, partition_cols, options, storage_options
         )
 
     def _write(

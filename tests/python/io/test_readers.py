@@ -294,7 +294,11 @@ def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "read", [xs.read_csv, xs.read_json, xs.read_parquet, xs.read_ipc, xs.read_orc]
+    "read",
+    [
+        *(xs.read_csv, xs.read_json, xs.read_parquet),
+        *(xs.read_ipc, xs.read_orc, xs.read_tfrecord),
+    ],
 )
 def test_what_is_no_path_is_named(read):
     with pytest.raises(TypeError, match="a path, or a list of paths, got int"):

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <arrow/buffer_builder.h>
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/result.h>
+#include <arrow/type.h>
+
+#include "io/tfrecord/example.h"
+
+namespace xshards::io {
+
+/// How a feature becomes a column: one value a row, or a list.
+struct FeatureForm {
+  FeatureKind kind = FeatureKind::kNone;
+  bool is_list = false;
+
+  /// The column's type: int64, float32 or large_binary, or a list of these.
+  std::shared_ptr<arrow::DataType> type() const;
+};
+
+/// The form of the features that a column of this type is read from; nullopt if no
+/// feature can hold its values.
+std::optional<FeatureForm> FormFor(const arrow::DataType& type);
+
+/// A column that grows by a feature of a record at a time.
+class FeatureColumn {
+ public:
+  FeatureColumn(FeatureForm form, arrow::MemoryPool* pool);
+
+  enum class Outcome : uint8_t { kOk, kDamaged, kOtherKind, kNotOneValue, kNoMemory };
+  /// Append the values of a feature as the next row.
+  Outcome Append(const Feature& feature);
+  /// Append missing values up to this number of rows.
+  arrow::Status FillTo(int64_t num_rows);
+  int64_t num_rows() const { return num_rows_; }
+
+  /// The column so far; it is empty afterwards.
+  arrow::Result<std::shared_ptr<arrow::Array>> Finish();
+
+ private:
+  arrow::Status AppendValues(const Feature& feature, int64_t* count, bool* is_valid);
+  arrow::Status EndRow(bool is_present);
+  int64_t num_values() const;
+
+  const FeatureForm form_;
+  arrow::MemoryPool* const pool_;
+  int64_t num_rows_ = 0;
+  arrow::TypedBufferBuilder<bool> validity_;
+  arrow::TypedBufferBuilder<int32_t> list_offsets_;
+  arrow::TypedBufferBuilder<int64_t> text_offsets_;  // of kBytes
+  arrow::BufferBuilder values_;
+};
+
+/// The columns of Examples.
+class FeatureColumns {
+ public:
+  /// `known` are the features that records may have, `wanted` those to give columns of,
+  /// in this order. With `is_strict`, a feature that is not known is an error.
+  FeatureColumns(const arrow::Schema& known, const arrow::Schema& wanted, bool is_strict,
+                 arrow::MemoryPool* pool);
+
+  struct Fault {
+    enum Kind : uint8_t { kDamaged, kSequence, kUnknown, kMismatch, kNoMemory };
+    Kind kind = kDamaged;
+    std::string feature = {};
+    std::string text = {};  // what is wrong with it
+  };
+  /// Append an Example as the next row; what is wrong with it, if anything.
+  std::optional<Fault> Append(std::string_view example);
+
+  int64_t num_rows() const { return num_rows_; }
+  /// The rows so far, in the forms of FormFor; there are none afterwards.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
+
+ private:
+  static constexpr int kNotWanted = -1;
+
+  struct Known {
+    std::string name;
+    int column = kNotWanted;
+  };
+  const Known* Find(std::string_view name, size_t position) const;
+
+  std::vector<Known> known_;
+  std::unordered_map<std::string_view, size_t> places_;  // in known_, by name
+  mutable std::vector<size_t> order_;  // places of the features of the last record
+  std::vector<FeatureColumn> columns_;
+  arrow::FieldVector fields_;
+  const bool is_strict_;
+  int64_t num_rows_ = 0;
+};
+
+}  // namespace xshards::io

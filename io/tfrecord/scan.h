@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "xshards/execution/operator_table.h"
+
+namespace xshards::io {
+
+/// The name of the only column where records are not decoded.
+inline constexpr char kRawRecordColumn[] = "record";
+
+/// The executor of TFRecord scans. A split is a range of bytes, cut between records.
+OpenNode MakeTfRecordScan();
+
+}  // namespace xshards::io
