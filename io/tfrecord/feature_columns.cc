@@ -52,7 +52,6 @@ std::optional<FeatureForm> FormFor(const arrow::DataType& type) {
 
 FeatureColumn::FeatureColumn(FeatureForm form, arrow::MemoryPool* pool)
     : form_(form),
-      pool_(pool),
       validity_(pool),
       list_offsets_(pool),
       text_offsets_(pool),

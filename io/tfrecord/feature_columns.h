@@ -53,7 +53,6 @@ class FeatureColumn {
   int64_t num_values() const;
 
   const FeatureForm form_;
-  arrow::MemoryPool* const pool_;
   int64_t num_rows_ = 0;
   arrow::TypedBufferBuilder<bool> validity_;
   arrow::TypedBufferBuilder<int32_t> list_offsets_;
