@@ -16,6 +16,7 @@
 #include "xshards/optimizer/optimizer.h"
 #include "xshards/output/part_name.h"
 #include "xshards/plan/inferred_types.h"
+#include "xshards/plan/result_store.h"
 
 namespace xshards {
 
@@ -30,7 +31,7 @@ int UsableCores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// The machine's memory, or less where a control group says so.
+/// The machine's memory, or the limit of its control group if that is less.
 int64_t UsableMemory() {
   int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
                   static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
@@ -38,13 +39,6 @@ int64_t UsableMemory() {
   int64_t group = 0;
   if (limit >> group && group > 0) bytes = std::min(bytes, group);
   return bytes;
-}
-
-// Take an option out of those for the writer.
-std::string TakeOption(const std::string& name, const std::string& otherwise,
-                       std::map<std::string, std::string>* options) {
-  const auto taken = options->extract(name);
-  return taken.empty() ? otherwise : taken.mapped();
 }
 
 }  // namespace
@@ -70,8 +64,8 @@ arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
     std::error_code error;
     options.spill_directory = std::filesystem::temp_directory_path(error).string();
     if (error) {
-      return arrow::Status::IOError("There is no temporary directory to spill to: ",
-                                    error.message(), ". Name one as spill_directory");
+      return arrow::Status::IOError("No temporary directory to spill to: ",
+                                    error.message(), ". Set spill_directory");
     }
   }
   if (options.operators == nullptr) options.operators = DefaultOperators();
@@ -85,7 +79,12 @@ arrow::Result<std::shared_ptr<Context>> Context::Make(ContextOptions options) {
   return context;
 }
 
+Context::Context() : results_(ResultStore::Make()) {}
 Context::~Context() = default;
+
+Plan Context::WithResults(const Plan& plan) const {
+  return xshards::WithResults(plan, *results_);
+}
 
 ExecutionEnvironment Context::environment() {
   return {.cores = cores(),
@@ -93,7 +92,8 @@ ExecutionEnvironment Context::environment() {
           .threads = thread_runner_.get(),
           .processes = options_.python_runner.get(),
           .python_threads = options_.python_thread_runner.get(),
-          .progress = &progress_};
+          .progress = &progress_,
+          .results = results_.get()};
 }
 
 template <typename Action>
@@ -103,13 +103,13 @@ auto Context::Run(const Plan& plan, const arrow::StopToken& stop, Action action)
   // Borrowed from the result.
   const TypeMismatchLocation* const mismatch = TypeMismatchLocation::Of(result.status());
   if (mismatch == nullptr) return result;
-  // Asked for now: what a second run keeps of its stages hides the scans below these.
-  const auto scans = InferredScans(*plan);
+  // Collected now: outputs kept by a second run hide the scans below them.
+  const auto scans = InferredScans(*plan, *results_);
   if (scans.empty()) return result;
   ARROW_RETURN_NOT_OK(FindInferredTypes(scans, stop));
-  // What was found holds for all values, so that once more is enough.
+  // The types found now fit all values, so that one more run is enough.
   auto again = RunOnce(plan, stop, action);
-  // What was right for the types of samples may be so no longer.
+  // Optimizations valid for the inferred types may be invalid now.
   if (!again.ok() && again.status().IsTypeError()) {
     return again.status().WithMessage(again.status().message(),
                                       ". The type was changed by the value ",
@@ -124,7 +124,7 @@ auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action act
     -> decltype(action(std::declval<Executor&>(), plan)) {
   const int64_t begin_ns = SteadyNanoseconds();
   progress_.Reset();
-  ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(plan));
+  ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(WithResults(plan), stop));
   Executor executor(environment(), stop);
   auto result = action(executor, optimized);
   auto profile = executor.profile();
@@ -155,11 +155,11 @@ arrow::Status Context::FindInferredTypes(const std::vector<ScanNode>& scans,
   const RunPlan run = MakeProbe(stop);
   for (const auto& scan : scans) {
     // It may be in the plan twice, or another action was first.
-    if (scan.found->Get() != nullptr) continue;
+    if (results_->schema(scan.found) != nullptr) continue;
     ARROW_ASSIGN_OR_RAISE(const FindTypes* find,
                           options_.operators->TypeFinder(scan.format));
     ARROW_ASSIGN_OR_RAISE(auto schema, (*find)(scan, run));
-    scan.found->Set(std::move(schema));
+    results_->SetSchema(scan.found, std::move(schema));
   }
   return arrow::Status::OK();
 }
@@ -190,27 +190,28 @@ arrow::Result<std::vector<Partition>> Context::ExecuteFirst(
 }
 
 arrow::Result<int64_t> Context::Count(const Plan& plan, const arrow::StopToken& stop) {
-  ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*plan));
-  // No column is needed to count rows; the optimizer finds which are on the way.
+  ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*WithResults(plan)));
+  // Counting rows needs no column; the optimizer finds those used by other nodes.
   Plan counted = schema == nullptr ? plan : MakeNode(ProjectNode{}, {plan});
   return Run(counted, stop, [](Executor& executor, const Plan& optimized) {
     return executor.Count(optimized);
   });
 }
 
-arrow::Result<std::vector<std::string>> Context::Write(
-    const Plan& plan, const std::string& directory, const std::string& format,
-    const std::map<std::string, std::string>& options, const arrow::StopToken& stop) {
+arrow::Result<std::vector<std::string>> Context::Write(const Plan& plan,
+                                                       const std::string& directory,
+                                                       const std::string& format,
+                                                       const WriteOptions& options,
+                                                       const arrow::StopToken& stop) {
   SinkSpec sink{.kind = SinkKind::kWrite};
   sink.format = format;
-  sink.options = options;
-  const std::string suffix = TakeOption("suffix", "", &sink.options);
-  ARROW_ASSIGN_OR_RAISE(const auto mode,
-                        WriteModeFromName(TakeOption("mode", "error", &sink.options)));
-  ARROW_ASSIGN_OR_RAISE(auto output, options_.operators->MakeOutput(directory, mode));
+  sink.options = options.format;
+  sink.partition_cols = options.partition_cols;
+  ARROW_ASSIGN_OR_RAISE(auto output,
+                        options_.operators->MakeOutput(directory, options.mode));
   std::vector<std::string> names;
   const auto path_of = [&](size_t i) {
-    names.push_back(PartName(static_cast<int64_t>(i), format) + suffix);
+    names.push_back(PartName(static_cast<int64_t>(i), format) + options.suffix);
     return output->StagedPath(names.back());
   };
   const auto write =
@@ -222,15 +223,17 @@ arrow::Result<std::vector<std::string>> Context::Write(
     return executor.Write(optimized, sink, path_of);
   };
   ARROW_RETURN_NOT_OK(Run(plan, stop, write).status());
-  if (options.contains("partition_cols")) {
+  if (options.partition_cols.has_value()) {
     ARROW_ASSIGN_OR_RAISE(names, output->ListStaged());
   }
   return output->Publish(names);
 }
 
 arrow::Result<std::string> Context::Explain(const Plan& plan) {
-  return xshards::Explain(
-      plan, {.cores = cores(), .memory_bytes = memory_bytes(), .pool = memory_pool()});
+  return xshards::Explain(WithResults(plan), {.cores = cores(),
+                                              .memory_bytes = memory_bytes(),
+                                              .pool = memory_pool(),
+                                              .results = results_.get()});
 }
 
 arrow::Result<std::string> Context::ExplainAnalyze(const Plan& plan,
@@ -239,7 +242,8 @@ arrow::Result<std::string> Context::ExplainAnalyze(const Plan& plan,
       plan, stop,
       [&](Executor& executor, const Plan& optimized) -> arrow::Result<std::string> {
         ARROW_RETURN_NOT_OK(executor.Collect(optimized).status());
-        return xshards::Explain(*plan, *optimized, executor.graph(), &executor.profile());
+        return xshards::Explain(*WithResults(plan), *WithResults(optimized),
+                                executor.graph(), &executor.profile());
       });
 }
 

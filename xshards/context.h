@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,10 +18,12 @@
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/segment_pool.h"
 #include "xshards/plan/plan.h"
+#include "xshards/plan/write_options.h"
 
 namespace xshards {
 
 class Executor;
+class ResultStore;
 struct ExecutionEnvironment;
 
 // Every member has an initialiser, so that users who set a few get no warning.
@@ -40,8 +41,9 @@ struct XSHARDS_EXPORT ContextOptions {
   arrow::Status Validate() const;
 };
 
-/// Cores, memory, spill directory and runners, passed to whoever needs them. Several may
-/// live in one process. Thread-safe; it must outlive the data it made (XShards keep it).
+/// Cores, memory, spill directory and runners, passed to the code that needs them.
+/// Several may live in one process. Thread-safe; it must outlive the data it made
+/// (XShards keep it).
 class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
  public:
   static arrow::Result<std::shared_ptr<Context>> Make(ContextOptions options = {});
@@ -54,11 +56,15 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   arrow::MemoryPool* memory_pool() { return budget_->pool(); }
   StorageEnvironment storage() { return {budget_.get(), segments_.get()}; }
   Progress& progress() { return progress_; }
+  /// What its plans have cached and found.
+  ResultStore& results() { return *results_; }
+  /// A plan with that in it, as schemas and sizes depend on it.
+  Plan WithResults(const Plan& plan) const;
 
   /// Optimize and run a plan, and return its partitions.
   arrow::Result<std::vector<Partition>> Execute(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
-  /// The same for the first partitions only: as many as hold `num_shards` shards, or a
+  /// The same for the first partitions only: enough for `num_shards` shards, perhaps a
   /// few more.
   arrow::Result<std::vector<Partition>> ExecuteFirst(
       const Plan& plan, int64_t num_shards,
@@ -68,12 +74,10 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
   /// Run a plan and write each partition to its own file in a directory, or below a URI
   /// such as s3://bucket/out: part-00000.csv, ... Returns the paths, without credentials.
-  /// A failed write leaves the directory as it was. Options: `mode` (see WriteMode; the
-  /// directory must hold no file by default), `suffix` (added to names: .gz and the like
-  /// compress text), and the writer's own, of which all formats have `partition_cols`.
+  /// A failed write leaves the directory as it was.
   arrow::Result<std::vector<std::string>> Write(
       const Plan& plan, const std::string& directory, const std::string& format,
-      const std::map<std::string, std::string>& options,
+      const WriteOptions& options,
       const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
   /// Describe a plan before it runs: as written, as optimised, and as stages.
@@ -82,20 +86,21 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   arrow::Result<std::string> ExplainAnalyze(
       const Plan& plan, const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-  /// Run plans while another plan is being made: looking at files is work like any other,
-  /// with its memory, threads and stop, but no action of the user's, so it leaves no
-  /// profile. The context must outlive what is returned.
+  /// Run plans while another plan is built: inspecting files uses memory, threads and the
+  /// stop token like any other work, but is not a user's action, so it records no
+  /// profile. The context must outlive the result.
   RunPlan MakeProbe(const arrow::StopToken& stop);
 
-  /// What the last action did.
+  /// The profile of the last action.
   Profile last_profile() const;
-  /// Move everything that can be to disk; for tests.
+  /// Spill everything that can be spilled; for tests.
   arrow::Status SpillAll();
 
  private:
-  Context() = default;
+  Context();
   ExecutionEnvironment environment();
-  /// Run an action, again where the types of a scan turn out to be other than inferred.
+  /// Run an action; run it again if a scan finds values that do not fit the inferred
+  /// types.
   template <typename Action>
   auto Run(const Plan& plan, const arrow::StopToken& stop, Action action)
       -> decltype(action(std::declval<Executor&>(), plan));
@@ -112,6 +117,8 @@ class XSHARDS_EXPORT Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<MemoryBudget> budget_;
   std::unique_ptr<SegmentPool> segments_;
   std::shared_ptr<Runner> thread_runner_;
+  // After what its partitions are made of.
+  std::shared_ptr<ResultStore> results_;
   Progress progress_;
   mutable std::mutex profile_mutex_;  // guards profile_
   Profile profile_;

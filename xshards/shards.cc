@@ -5,6 +5,7 @@
 
 #include <arrow/array/concatenate.h>
 
+#include "xshards/plan/result_store.h"
 #include "xshards/types/common_type.h"
 #include "xshards/types/dictionary_encoding.h"
 
@@ -12,8 +13,8 @@ namespace xshards {
 
 namespace {
 
-/// The type at which two columns of decimals of different scales can be compared, as
-/// decimals are equal by their digits; nullptr where there is nothing to do.
+/// The common type in which decimal columns of different scales are compared, since
+/// decimals are hashed by their digits; nullptr if no cast is needed.
 std::shared_ptr<arrow::DataType> CommonDecimal(
     const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right) {
@@ -53,7 +54,7 @@ arrow::Result<XShards> XShards::FromTable(std::shared_ptr<Context> context,
   const int64_t rows = table->num_rows();
   std::vector<Partition> partitions;
   for (int64_t i = 0; i < count; ++i) {
-    // The first `rows % count` slices have one row more, as numpy.array_split does.
+    // The first `rows % count` slices have one more row, as in numpy.array_split.
     const int64_t begin = rows / count * i + std::min(i, rows % count);
     const int64_t length = rows / count + (i < rows % count ? 1 : 0);
     arrow::TableBatchReader reader(table->Slice(begin, length));
@@ -110,10 +111,11 @@ XShards XShards::With(NodeVariant node) const {
 
 XShards XShards::With(NodeVariant node, const XShards& other) const {
   if (other.context_ != context_) {
-    // The other side's plan is left out: its data lives only as long as its own Context.
-    return WithStatus(arrow::Status::Invalid(
-        "These shards belong to two Contexts; make both with the same one (in Python, "
-        "after the last xshards.init())"));
+    // The other side's plan is dropped: its data lives only as long as its own Context.
+    return WithStatus(
+        arrow::Status::Invalid("These shards belong to different Contexts; create both "
+                               "with the same one (in Python, "
+                               "after the last xshards.init())"));
   }
   return XShards(context_, MakeNode(std::move(node), {plan_, other.plan_}))
       .WithStatus(status_)
@@ -141,10 +143,17 @@ XShards XShards::Filter(Expression predicate) const {
 }
 
 XShards XShards::WithColumn(const std::string& name, Expression value) const {
+  return WithColumns({{name, std::move(value)}});
+}
+
+XShards XShards::WithColumns(
+    std::vector<std::pair<std::string, Expression>> columns) const {
   ProjectNode project;
-  project.names = {name};
-  project.expressions = {std::move(value)};
   project.keep_input = true;
+  for (auto& [name, value] : columns) {
+    project.names.push_back(std::move(name));
+    project.expressions.push_back(std::move(value));
+  }
   return With(std::move(project));
 }
 
@@ -193,6 +202,9 @@ XShards XShards::Repartition(int num_partitions) const {
 
 XShards XShards::GroupBy(std::vector<std::string> keys,
                          std::vector<xshards::Aggregate> aggregates, bool ordered) const {
+  if (ordered && aggregates.empty() && !keys.empty()) {
+    return Select(std::move(keys)).Distinct();
+  }
   AggregateNode node;
   node.ordered = ordered;
   node.keys = std::move(keys);
@@ -276,21 +288,20 @@ arrow::Result<XShards> XShards::Rename(
 
 XShards XShards::FillNull(const std::vector<std::string>& columns,
                           const Expression& value) const {
-  XShards filled = *this;
+  std::vector<std::pair<std::string, Expression>> filled;
   for (const auto& name : columns) {
-    filled =
-        filled.WithColumn(name, Expression::Call("fill_missing", {col(name), value}));
+    filled.emplace_back(name, Expression::Call("fill_missing", {col(name), value}));
   }
-  return filled;
+  return WithColumns(std::move(filled));
 }
 
 XShards XShards::Cast(
     const std::map<std::string, std::shared_ptr<arrow::DataType>>& types) const {
-  XShards converted = *this;
+  std::vector<std::pair<std::string, Expression>> converted;
   for (const auto& [name, type] : types) {
-    converted = converted.WithColumn(name, col(name).Cast(type));
+    converted.emplace_back(name, col(name).Cast(type));
   }
-  return converted;
+  return WithColumns(std::move(converted));
 }
 
 arrow::Result<XShards> XShards::ValueCounts(std::vector<std::string> columns,
@@ -309,49 +320,39 @@ XShards XShards::Union(const XShards& other) const { return With(UnionNode{}, ot
 
 XShards XShards::Zip(const XShards& other) const { return With(ZipNode{}, other); }
 
-XShards XShards::Distinct() const {
-  AggregateNode node;
-  node.ordered = true;
-  node.all_columns = true;
-  return With(std::move(node));
-}
+XShards XShards::Distinct() const { return With(DistinctNode{}); }
 
 arrow::Result<XShards> XShards::DropDuplicates(std::vector<std::string> columns,
                                                Keep keep) const {
-  ARROW_ASSIGN_OR_RAISE(auto known, schema());
-  const auto names = known->field_names();
-  AggregateNode node;
-  if (columns.empty()) columns = names;
-  node.keys = std::move(columns);
-  node.ordered = true;
-  node.by_last = keep == Keep::kLast;
-  const std::string pick = keep == Keep::kLast ? "last_row" : "first_row";
-  for (const auto& name : names) {
-    const bool is_key =
-        std::find(node.keys.begin(), node.keys.end(), name) != node.keys.end();
-    if (!is_key) node.aggregates.push_back({pick, name, name});
+  ARROW_ASSIGN_OR_RAISE(const auto known, known_schema());
+  // All columns named are all columns: no other ones are kept with the keys.
+  if (known != nullptr) {
+    const auto names = known->field_names();
+    if (std::is_permutation(names.begin(), names.end(), columns.begin(), columns.end())) {
+      columns.clear();
+    }
   }
-  node.single = keep == Keep::kNone;
-  return With(std::move(node)).Select(names);
+  return With(DistinctNode{.keys = std::move(columns), .keep = keep});
 }
 
 XShards XShards::Cache() const {
   if (plan_->kind() == NodeKind::kCache) return *this;
-  return With(CacheNode{.cell = std::make_shared<CacheCell>()});
+  return With(CacheNode{.id = context_->results().MakeId()});
 }
 
 void XShards::Uncache() const {
-  if (plan_->kind() == NodeKind::kCache) plan_->as<CacheNode>().cell->Clear();
+  if (plan_->kind() != NodeKind::kCache) return;
+  context_->results().ClearPartitions(plan_->as<CacheNode>().id);
 }
 
 bool XShards::is_cached() const {
   return plan_->kind() == NodeKind::kCache &&
-         plan_->as<CacheNode>().cell->Get().has_value();
+         context_->results().partitions(plan_->as<CacheNode>().id) != nullptr;
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> XShards::known_schema() const {
   ARROW_RETURN_NOT_OK(status_);
-  ARROW_ASSIGN_OR_RAISE(const auto known, OutputSchema(*plan_));
+  ARROW_ASSIGN_OR_RAISE(const auto known, OutputSchema(*context_->WithResults(plan_)));
   return DecodedSchema(known);
 }
 
@@ -364,9 +365,15 @@ arrow::Result<std::shared_ptr<arrow::Schema>> XShards::schema(
   return DecodedSchema(found);
 }
 
+bool XShards::gives_tables() const { return GivesTables(*context_->WithResults(plan_)); }
+
+int XShards::known_num_partitions() const {
+  return NumPartitions(*context_->WithResults(plan_));
+}
+
 arrow::Result<int> XShards::num_partitions(const arrow::StopToken& stop) const {
   ARROW_RETURN_NOT_OK(status_);
-  const int known = NumPartitions(*plan_);
+  const int known = known_num_partitions();
   if (known >= 0) return known;
   ARROW_ASSIGN_OR_RAISE(auto partitions, Collect(stop));
   return static_cast<int>(partitions.size());
@@ -400,7 +407,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(
   schema = DecodedSchema(schema);
   if (schema == nullptr) {
     return arrow::Status::TypeError(
-        "A table is made of DataFrame shards; these hold "
+        "Expected DataFrame shards to make a table; these hold "
         "tensors, objects or nothing");
   }
   arrow::RecordBatchVector batches;
@@ -410,7 +417,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> XShards::ToTable(
     for (auto& batch : more) {
       if (KindOf(*batch->schema()) != PayloadKind::kTable) {
         return arrow::Status::TypeError(
-            "A table is made of DataFrame shards; one of "
+            "Expected DataFrame shards to make a table; one of "
             "these holds ",
             ToString(KindOf(*batch->schema())));
       }
@@ -441,8 +448,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> XShards::Unique(
 }
 
 arrow::Result<std::vector<std::string>> XShards::Write(
-    const std::string& directory, const std::string& format,
-    const std::map<std::string, std::string>& options,
+    const std::string& directory, const std::string& format, const WriteOptions& options,
     const arrow::StopToken& stop) const {
   ARROW_RETURN_NOT_OK(status_);
   return context_->Write(plan_, directory, format, options, stop);

@@ -22,7 +22,7 @@ struct Statistic {
 };
 constexpr std::array<Statistic, 8> kStatistics = {{{"count", "count"},
                                                    {"mean", "mean"},
-                                                   {"std", "stddev"},
+                                                   {"std", "std"},
                                                    {"min", "min"},
                                                    {"25%", "quantile(0.25)"},
                                                    {"50%", "quantile(0.5)"},
@@ -33,7 +33,7 @@ bool IsNumber(const arrow::Field& field) {
   return arrow::is_integer(field.type()->id()) || arrow::is_floating(field.type()->id());
 }
 
-/// The only value of a column, as a float; NaN where it is missing.
+/// The only value of a column, as a float; NaN if it is missing.
 arrow::Result<double> OnlyNumber(const arrow::ChunkedArray& column) {
   ARROW_ASSIGN_OR_RAISE(const auto value, column.GetScalar(0));
   if (!value->is_valid) return std::numeric_limits<double>::quiet_NaN();
@@ -90,7 +90,7 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::Max(
 
 arrow::Result<std::shared_ptr<arrow::Scalar>> XShards::StdDev(
     const std::string& column) const {
-  return Reduce("stddev", column);
+  return Reduce("std", column);
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> XShards::Describe(

@@ -15,7 +15,7 @@ using testing::NumberedShards;
 using testing::TemporaryDirectory;
 using testing::TestContext;
 
-TEST(Context, RefusesOptionsThatCannotWork) {
+TEST(Context, RejectsInvalidOptions) {
   EXPECT_FAILS(Invalid, "cores must be at least 1", Context::Make({.cores = -1}));
   EXPECT_FAILS(Invalid, "memory must be at least 16 MB",
                Context::Make({.memory_bytes = 1000}));
@@ -29,7 +29,7 @@ TEST(Context, TakesTheMachinesCoresAndMemoryByDefault) {
   EXPECT_GT(context->memory_bytes(), 1LL << 28);
 }
 
-TEST(Context, TwoOfThemWorkSideBySide) {
+TEST(Context, TwoContextsCoexist) {
   auto one = TestContext({.cores = 1, .memory_bytes = 1LL << 28});
   auto two = TestContext({.cores = 2, .memory_bytes = 1LL << 28});
   ASSERT_OK_AND_ASSIGN(int64_t first, NumberedShards(one, 3, 10).Count());
@@ -72,7 +72,7 @@ TEST(Context, PartitionByAndCacheSpillAndGiveTheSameRows) {
   EXPECT_TRUE(spill.List().empty());
 }
 
-TEST(Context, GivesAllMemoryBackWhenTheShardsAreGone) {
+TEST(Context, FreesAllMemoryWithTheShards) {
   auto context = TestContext();
   {
     auto cached = NumberedShards(context, 3, 1000).PartitionBy({"key"}, 4).Cache();
@@ -82,7 +82,7 @@ TEST(Context, GivesAllMemoryBackWhenTheShardsAreGone) {
   EXPECT_EQ(context->budget().used(), 0);
 }
 
-TEST(Context, AFailedWriteLeavesNothing) {
+TEST(Context, FailedWriteLeavesNoFiles) {
   TemporaryDirectory root;
   auto context = TestContext();
   auto shards =
@@ -106,7 +106,7 @@ TEST(Context, StopsAnActionWhenAsked) {
       NumberedShards(context, 3, 10).Filter(col("id") > lit(1)).ToTable(source.token()));
 }
 
-TEST(Context, WritesOneFileAPartitionThatReadsBackTheSame) {
+TEST(Context, WritesOneFilePerPartitionThatReadsBackEqual) {
   TemporaryDirectory root;
   auto context = TestContext();
   auto shards = NumberedShards(context, 3, 10);

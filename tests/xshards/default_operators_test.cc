@@ -26,7 +26,7 @@ TEST(DefaultOperators, CoverEveryNodeAFragmentCanHold) {
       LiteralNode{},   ProjectNode{},   FilterNode{lit(true)},
       MapNativeNode{}, AggregateNode{}, JoinNode{},
       SortNode{},      LimitNode{},     ZipNode{},
-      SampleNode{}};
+      SampleNode{},    DistinctNode{}};
   for (const auto& node : nodes) {
     EXPECT_TRUE(table->Find(*MakeNode(node)).ok()) << Describe(*MakeNode(node));
   }

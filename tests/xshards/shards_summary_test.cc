@@ -44,7 +44,7 @@ TEST_F(ShardsSummaryTest, DescribesColumnsOfNumbersAsPandasDoes) {
       Array(arrow::float64(), "[3, 1.5, 1, 0.5, 1, 1.5, 2, 2.5]")));
 }
 
-TEST_F(ShardsSummaryTest, DescribesNothing) {
+TEST_F(ShardsSummaryTest, DescribesAnEmptyTable) {
   ASSERT_OK_AND_ASSIGN(const auto none, Make().Select({"text"}).Describe());
   EXPECT_EQ(none->num_columns(), 1);
   EXPECT_EQ(none->num_rows(), 8);

@@ -70,7 +70,7 @@ TEST_F(ShardsTest, FromPayloadsKeepsTheSchemaOfAnEmptyTable) {
   EXPECT_EQ(Ids(*table), (std::vector<int64_t>{0, 1, 2}));
 }
 
-TEST_F(ShardsTest, CollectFirstRunsNoMoreThanAWaveTooMany) {
+TEST_F(ShardsTest, CollectFirstRunsAtMostOneExtraWave) {
   std::atomic<int> calls = 0;
   const auto counted = shards_.TransformShard([&](const ShardView& shard) {
     ++calls;
@@ -150,7 +150,7 @@ TEST_F(ShardsTest, GroupsAndJoinsAcrossPartitions) {
   EXPECT_EQ(joined_rows, 100);
 }
 
-TEST_F(ShardsTest, UnionPutsPartitionsOneAfterTheOther) {
+TEST_F(ShardsTest, UnionConcatenatesPartitions) {
   auto both = shards_.Union(NumberedShards(context_, 1, 3));
   ASSERT_OK_AND_ASSIGN(int count, both.num_partitions());
   EXPECT_EQ(count, 5);
@@ -173,18 +173,18 @@ TEST_F(ShardsTest, DistinctKeepsTheFirstOfEqualRows) {
 TEST_F(ShardsTest, ShardsOfTwoContextsDoNotMix) {
   auto other = NumberedShards(TestContext(), 2, 5).PartitionBy({"key"}, 2).Cache();
   ASSERT_OK(other.Count());
-  EXPECT_FAILS(Invalid, "belong to two Contexts", shards_.Union(other).ToTable());
-  EXPECT_FAILS(Invalid, "belong to two Contexts",
+  EXPECT_FAILS(Invalid, "belong to different Contexts", shards_.Union(other).ToTable());
+  EXPECT_FAILS(Invalid, "belong to different Contexts",
                shards_.Join(other, {.left_keys = {"id"}, .right_keys = {"id"}}).Count());
   const auto mixed = shards_.Zip(other).Filter(col("id") > lit(1));
-  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.status());
-  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.schema());
-  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.num_partitions());
-  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.Explain());
-  EXPECT_FAILS(Invalid, "belong to two Contexts", mixed.WriteCsv("nowhere"));
+  EXPECT_FAILS(Invalid, "belong to different Contexts", mixed.status());
+  EXPECT_FAILS(Invalid, "belong to different Contexts", mixed.schema());
+  EXPECT_FAILS(Invalid, "belong to different Contexts", mixed.num_partitions());
+  EXPECT_FAILS(Invalid, "belong to different Contexts", mixed.Explain());
+  EXPECT_FAILS(Invalid, "belong to different Contexts", mixed.WriteCsv("nowhere"));
 }
 
-TEST_F(ShardsTest, AnAssignedPlanGoesBeforeItsContext) {
+TEST_F(ShardsTest, AssignmentDestroysThePlanBeforeItsContext) {
   // Its cached blocks belong to the budget of the Context it was made with.
   auto shards = NumberedShards(TestContext(), 2, 50).PartitionBy({"key"}, 2).Cache();
   ASSERT_OK(shards.Count());
@@ -220,7 +220,7 @@ TEST_F(ShardsTest, RenamesFillsAndCountsValues) {
       Array(arrow::large_utf8(), R"(["y", "x", "z"])")));
 }
 
-TEST_F(ShardsTest, GroupsComeInOrderIfAsked) {
+TEST_F(ShardsTest, GroupsAreOrderedOnRequest) {
   std::vector<Aggregate> first = {{"min", "id", "first"}};
   ASSERT_OK_AND_ASSIGN(auto table, shards_.GroupBy({"key"}, first, true).ToTable());
   const auto rows = Ids(*table->RenameColumns({"key", "id"}).ValueOrDie());
@@ -247,7 +247,7 @@ TEST_F(ShardsTest, DropDuplicatesKeepsTheFirstTheLastOrNone) {
   EXPECT_EQ(rows, 4);
 }
 
-TEST_F(ShardsTest, MistakesAreReportedByActions) {
+TEST_F(ShardsTest, ErrorsAreReportedByActions) {
   auto wrong = shards_.Filter(col("nope") > lit(1));
   EXPECT_FAILS(KeyError, "'nope'", wrong.schema());
   EXPECT_FAILS(KeyError, "'nope'", wrong.Count());

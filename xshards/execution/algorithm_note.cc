@@ -15,14 +15,15 @@ std::string ExchangeNote(const PlanNode& plan) {
   }
   switch (node.mode) {
     case ExchangeMode::kHash:
-      return "hash exchange: equal keys have equal hashes, so they meet in one partition";
+      return "hash exchange: rows of equal keys go to the same partition";
     case ExchangeMode::kRange:
-      return "range exchange: neighbours in order must meet in one partition";
+      return "range exchange: rows next to each other in key order go to the same "
+             "partition";
     case ExchangeMode::kRoundRobin:
       return "balanced exchange: rows are counted first, so that partitions get equal "
              "numbers";
     case ExchangeMode::kGather:
-      return "gather: one partition is asked for";
+      return "gather: a single output partition is requested";
   }
   return "";
 }
@@ -30,34 +31,40 @@ std::string ExchangeNote(const PlanNode& plan) {
 std::string AggregateNote(const PlanNode& plan) {
   const auto& node = plan.as<AggregateNode>();
   if (GroupsInPlace(node, *plan.inputs[0])) {
-    return "aggregation in place: rows of equal keys are in one partition already";
-  }
-  if (IsMadeByPosition(node, *plan.inputs[0])) {
-    return "distinct rows by position: keys and positions go by the hash of the keys, "
-           "each partition then keeps its own rows";
+    return "aggregation in place: input is already partitioned by the keys";
   }
   const std::string two_phases =
-      "two-phase aggregation: each partition groups its own rows first, so that only its "
-      "groups move; ";
+      "two-phase aggregation: each partition is aggregated first, so that only partial "
+      "results move; ";
   if (node.ordered) {
-    return two_phases + "gathered, as groups come in order of appearance in the whole";
+    return two_phases + "gathered, because groups are ordered by first appearance";
   }
-  if (node.keys.empty() && !node.all_columns) {
-    return two_phases + "gathered, as all rows are one group";
+  if (node.keys.empty()) {
+    return two_phases + "gathered, because there is one group";
   }
-  return two_phases + "hash exchange by the keys, so that a group ends in one partition";
+  return two_phases + "hash exchange by the keys";
+}
+
+std::string DistinctNote(const PlanNode& plan) {
+  if (IsMadeByPosition(plan.as<DistinctNode>(), *plan.inputs[0])) {
+    return "distinct rows by position: keys and positions are partitioned by the hash of "
+           "the keys; then each partition filters its own rows";
+  }
+  return "two-phase distinct: each partition drops its own duplicates first, so that "
+         "only distinct rows move; gathered, because rows are ordered by appearance";
 }
 
 std::string SampleNote(const SampleNode& node) {
   if (node.replace) {
-    return "draw by number: rows are counted first; each partition makes all draws and "
-           "keeps those that fall on its rows, so the result follows from the seed alone";
+    return "sample by row number: rows are counted first; each partition makes all draws "
+           "and keeps those that hit its rows, so the result depends only on the seed";
   }
   const std::string keys =
-      "draw by key: a key of seed and row number orders the rows, of which the first are "
-      "drawn, so the result follows from the seed alone";
-  return node.weights.empty() ? keys
-                              : keys + "; the keys are gathered, as weights are data";
+      "sample by key: rows are ordered by a hash of seed and row number, and the first "
+      "are drawn, so the result depends only on the seed";
+  return node.weights.empty()
+             ? keys
+             : keys + "; the keys are gathered, because they depend on the weights";
 }
 
 }  // namespace
@@ -68,13 +75,16 @@ std::string AlgorithmNote(const PlanNode& node) {
       return ExchangeNote(node);
     case NodeKind::kAggregate:
       return AggregateNote(node);
+    case NodeKind::kDistinct:
+      return DistinctNote(node);
     case NodeKind::kSort:
-      return "range sort: a sample of the keys gives ranges of about equal size, each of "
-             "which is sorted by itself";
+      return "range sort: rows are partitioned into ranges of about equal size, chosen "
+             "from a sample of the keys, and each partition is sorted";
     case NodeKind::kSample:
       return SampleNote(node.as<SampleNode>());
     case NodeKind::kLimit:
-      return "first rows: partitions are made a few at a time until there are enough";
+      return "first rows: a few partitions are computed at a time until there are enough "
+             "rows";
     default:
       return "";
   }

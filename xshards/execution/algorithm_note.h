@@ -8,8 +8,8 @@
 
 namespace xshards {
 
-/// How a node runs and why, as "algorithm: reason"; empty for a node that works row by
-/// row, and for a join, which is chosen by the size of its sides.
+/// How a node runs and why, as "algorithm: reason"; empty for a narrow node, and for a
+/// join, whose algorithm depends on the size of its sides.
 XSHARDS_EXPORT std::string AlgorithmNote(const PlanNode& node);
 
 }  // namespace xshards

@@ -39,7 +39,7 @@ class BoundedStream final : public BatchStream {
     const int64_t rows = batch.num_rows();
     // A Tensors or Object payload is one row, whatever its size.
     if (rows <= 1 || KindOf(*batch.schema()) != PayloadKind::kTable) return rows;
-    // Twice the size is still one: most batches come as they should.
+    // Up to twice the size is not sliced: most batches already have about the right size.
     const int64_t pieces = std::clamp<int64_t>(RowBytes(batch) / batch_bytes_, 1, rows);
     return (rows + pieces - 1) / pieces;
   }

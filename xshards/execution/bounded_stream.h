@@ -9,9 +9,9 @@
 
 namespace xshards {
 
-/// Cuts batches to about `batch_bytes`: slices, nothing is copied. What a function
-/// returned is kept whole, so that the next function gets it whole; operators want it in
-/// pieces.
+/// Slices batches to about `batch_bytes`; nothing is copied. A function's output is
+/// stored as one batch, so that the next function gets it as one; operators need smaller
+/// batches.
 XSHARDS_EXPORT std::unique_ptr<BatchStream> BoundBatches(
     std::unique_ptr<BatchStream> input, int64_t batch_bytes);
 

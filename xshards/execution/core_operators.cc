@@ -12,7 +12,7 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenLiteral(const PlanNode& node,
                                                         OperatorContext& context) {
   const auto& literal = node.as<LiteralNode>();
   if (literal.partitions.size() != 1) {
-    return arrow::Status::Invalid("A fragment reads one partition, not ",
+    return arrow::Status::Invalid("A fragment reads one partition, got ",
                                   literal.partitions.size());
   }
   return literal.partitions[0].Open(literal.schema, context.pool);

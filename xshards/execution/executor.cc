@@ -11,7 +11,8 @@ Executor::Executor(const ExecutionEnvironment& environment, const arrow::StopTok
       runner_(environment, stop),
       planner_({.cores = environment.cores,
                 .memory_bytes = environment.storage.budget->limit(),
-                .pool = environment.storage.budget->pool()},
+                .pool = environment.storage.budget->pool(),
+                .results = environment.results},
                runner_) {}
 
 arrow::Result<std::vector<Partition>> Executor::Publish(Trees trees) {

@@ -13,14 +13,14 @@
 
 namespace xshards {
 
-/// Runs one optimised plan for an action: the Planner makes stages of it, the StageRunner
-/// runs them. Used once, by one thread.
+/// Runs one optimised plan for an action: the Planner lowers it to stages, the
+/// StageRunner runs them. Used once, by one thread.
 class Executor {
  public:
   Executor(const ExecutionEnvironment& environment, const arrow::StopToken& stop);
 
   arrow::Result<std::vector<Partition>> Collect(const Plan& plan);
-  /// The first partitions: as many as hold `num_shards` shards, or a few more.
+  /// The first partitions: enough for `num_shards` shards, perhaps a few more.
   arrow::Result<std::vector<Partition>> CollectFirst(const Plan& plan,
                                                      int64_t num_shards);
   arrow::Result<int64_t> Count(const Plan& plan);
@@ -34,7 +34,7 @@ class Executor {
   const Profile& profile() const { return runner_.profile(); }
 
  private:
-  /// Run a last stage that keeps what trees give.
+  /// Run a last stage that keeps the output of trees.
   arrow::Result<std::vector<Partition>> Publish(Trees trees);
 
   const int cores_;

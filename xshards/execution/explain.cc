@@ -11,11 +11,12 @@ namespace {
 
 void AppendPlan(const PlanNode& plan, int depth, std::string& out) {
   out.append(static_cast<size_t>(2 * depth + 2), ' ').append(Describe(plan)).append("\n");
-  if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get()) return;
+  if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().partitions != nullptr)
+    return;
   for (const auto& input : plan.inputs) AppendPlan(*input, depth + 1, out);
 }
 
-/// Runs nothing: the planner goes by what it expects.
+/// Runs nothing: the planner uses its estimates.
 class NoExecution final : public StageExecution {
  public:
   bool runs() const override { return false; }
@@ -53,7 +54,7 @@ std::string Explain(const PlanNode& plan, const PlanNode& optimized,
   const auto stages = FormatStages(graph, profile);
   return "Plan as written\n" + FormatPlan(plan) + "Plan as optimized\n" +
          FormatPlan(optimized) + "Stages\n" +
-         (stages.empty() ? "  none: the partitions are there\n" : stages);
+         (stages.empty() ? "  none: the partitions already exist\n" : stages);
 }
 
 }  // namespace xshards

@@ -21,7 +21,7 @@ XSHARDS_EXPORT arrow::Result<StageGraph> PlanStages(const Plan& optimized,
 /// The plan as written, as optimised, and its stages.
 XSHARDS_EXPORT arrow::Result<std::string> Explain(const Plan& plan,
                                                   const Planner::Options& options);
-/// The same for stages that are known, with what they did if they ran.
+/// The same for given stages, with their profile if they ran.
 XSHARDS_EXPORT std::string Explain(const PlanNode& plan, const PlanNode& optimized,
                                    const StageGraph& graph,
                                    const Profile* profile = nullptr);

@@ -2,9 +2,11 @@
 #include "xshards/execution/fragment.h"
 
 #include <algorithm>
+#include <string>
 #include <unistd.h>
 #include <utility>
 
+#include "xshards/catch_exceptions.h"
 #include "xshards/execution/bounded_stream.h"
 #include "xshards/plan/codec.h"
 
@@ -13,16 +15,16 @@ namespace xshards {
 namespace {
 
 // "XSF" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kFragmentMagic = 0x46535808;
+constexpr uint32_t kFragmentMagic = 0x4653580B;
 constexpr uint32_t kResultMagic = 0x52535803;
 
-/// True if what comes from a node comes whole, however large.
+/// True if a node outputs a partition as one batch, however large.
 bool GivesWhole(const PlanNode& node) {
   return node.kind() == NodeKind::kLiteral || node.kind() == NodeKind::kMapPython;
 }
 
-/// Sits on the leaves of a fragment, so that it stops between two batches whatever the
-/// operators above are busy with.
+/// Wraps the leaves of a fragment, so that it stops between two batches, whatever
+/// operators run above.
 class StoppableStream final : public BatchStream {
  public:
   StoppableStream(std::unique_ptr<BatchStream> input, const arrow::StopToken& stop,
@@ -88,7 +90,7 @@ arrow::Status CheckMagic(ByteReader& bytes, uint32_t expected, const char* what)
                                 " of this version of XShards");
 }
 
-/// Publish the rows of a stream as they come, for SinkSpec::keep_whole.
+/// Publish the rows of a stream unpartitioned, for SinkSpec::keep_whole.
 arrow::Result<std::shared_ptr<BlockStore>> PublishWhole(const SinkSpec& sink,
                                                         BatchStream& stream,
                                                         const OperatorTable& operators,
@@ -116,13 +118,13 @@ bool CanPartition(const BlockStore& store, const std::vector<std::string>& keys)
          });
 }
 
-/// Read what became of the segments that went with a fragment.
+/// Read the state of the segments that were sent with a fragment.
 arrow::Status TakeBack(ByteReader& bytes,
                        std::span<const std::shared_ptr<Segment>> segments) {
   int64_t count = 0;
   ARROW_RETURN_NOT_OK(bytes.GetCount(&count));
   if (count > static_cast<int64_t>(segments.size())) {
-    return arrow::Status::Invalid("A result tells of ", count, " segments of ",
+    return arrow::Status::Invalid("Encoded result lists ", count, " segments of ",
                                   segments.size());
   }
   for (const auto& segment : segments.first(static_cast<size_t>(count))) {
@@ -131,7 +133,14 @@ arrow::Status TakeBack(ByteReader& bytes,
     ARROW_RETURN_NOT_OK(bytes.Get(&size));
     ARROW_RETURN_NOT_OK(bytes.Get(&still_mapped));
     // It was sent empty, to be written.
-    if (segment->size() == 0 && size > 0) segment->SetWritten(size);
+    if (segment->size() == 0 && size > 0) {
+      if (size > segment->num_warm_bytes()) {
+        return arrow::Status::Invalid("A result claims ", size,
+                                      " bytes written to a segment of ",
+                                      segment->num_warm_bytes());
+      }
+      segment->SetWritten(size);
+    }
     if (!still_mapped) segment->TakeBack();
   }
   return arrow::Status::OK();
@@ -143,14 +152,12 @@ Encoded Finish(PlanEncoder& encoder) {
           .functions = encoder.functions()};
 }
 
-}  // namespace
-
-arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
-                                          const OperatorTable& operators,
-                                          StorageEnvironment environment,
-                                          const arrow::StopToken& stop,
-                                          const std::atomic<bool>* abandoned,
-                                          StageState* stage) {
+arrow::Result<FragmentResult> RunTree(const Fragment& fragment,
+                                      const OperatorTable& operators,
+                                      StorageEnvironment environment,
+                                      const arrow::StopToken& stop,
+                                      const std::atomic<bool>* abandoned,
+                                      StageState* stage) {
   FragmentResult result;
   result.span = {.index = fragment.index,
                  .begin_ns = SteadyNanoseconds(),
@@ -184,7 +191,7 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   ARROW_ASSIGN_OR_RAISE(const RunSink* run, operators.FindSink(fragment.sink));
   BlockWriter writer(environment, fragment.sink.storage);
   ARROW_RETURN_NOT_OK((*run)(fragment.sink, *stream, writer, context));
-  stream.reset();  // frees what the operators hold before the output is published
+  stream.reset();  // frees the operators' memory before the output is published
   result.metrics.rows_out += writer.num_rows();
   result.metrics.bytes_out += writer.num_bytes();
   result.metrics.bytes_written += writer.bytes_written();
@@ -195,9 +202,17 @@ arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
   return result;
 }
 
-bool CanTravel(const PlanNode& root) {
-  return !Any(root, [](const PlanNode& node) {
-    return node.kind() == NodeKind::kMapNative && node.as<MapNativeNode>().name.empty();
+}  // namespace
+
+arrow::Result<FragmentResult> RunFragment(const Fragment& fragment,
+                                          const OperatorTable& operators,
+                                          StorageEnvironment environment,
+                                          const arrow::StopToken& stop,
+                                          const std::atomic<bool>* abandoned,
+                                          StageState* stage) {
+  const std::string place = "Partition " + std::to_string(fragment.index);
+  return CatchExceptions(place, [&] {
+    return RunTree(fragment, operators, environment, stop, abandoned, stage);
   });
 }
 
@@ -225,7 +240,7 @@ int64_t InputBytes(const PlanNode& root) {
   if (root.kind() == NodeKind::kScan) {
     for (const auto& split : root.as<ScanNode>().splits) bytes += split.num_bytes;
   }
-  // What the fragments of a stage share is not this one's to read.
+  // Input shared by the fragments of a stage does not count for each.
   const auto* join = std::get_if<JoinNode>(&root.node);
   if (join != nullptr && join->shared_table > 0) {
     return InputBytes(*root.inputs[join->build_left ? 1 : 0]);
@@ -284,7 +299,8 @@ arrow::Result<Encoded> EncodeResult(const FragmentResult& result,
   encoder.bytes().Put(result.span.thread);
   for (const auto& block : result.store->blocks()) {
     if (block.on_heap()) {
-      return arrow::Status::Invalid("A result that travels must be in shared storage");
+      return arrow::Status::Invalid(
+          "A result sent to another process must be in shared storage");
     }
   }
   encoder.bytes().Put(result.whole != nullptr);

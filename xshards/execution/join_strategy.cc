@@ -8,14 +8,13 @@ namespace xshards {
 
 namespace {
 
-// A side that is held whole, joined to one and with its table, takes about three times
-// its bytes, and what is joined needs room too.
+// A build side held in memory, concatenated and with its table, takes about three times
+// its bytes, and the output needs room too.
 constexpr int64_t kHeldInMemory = 8;
-// Partitions are held by several threads at a time.
+// Several threads hold a partition each.
 constexpr int64_t kPartitionsInMemory = 24;
 constexpr int64_t kMaxPartitions = 512;
-// Of what is held at a time: with more of it, and its table, every row that is looked up
-// would wait for memory.
+// Bytes of build rows at a time: with more, every lookup would miss the cache.
 constexpr int64_t kBytesInCache = int64_t{1} << 20;
 
 std::string Megabytes(int64_t bytes) {
@@ -33,33 +32,35 @@ int64_t HeldBytes(const JoinNode& join, const JoinSide& left, const JoinSide& ri
 JoinChoice ChooseJoin(const JoinNode& join, int64_t left_bytes, int64_t right_bytes,
                       int64_t memory_bytes) {
   JoinChoice choice;
-  // Either side of these may be held; if there is little in it, the right is, so that
-  // rows stay in the order of the left. Of the others, it is the side whose rows are not
-  // all kept.
+  // Either side of these joins may be the build side; if sizes are similar it is the
+  // right, so that rows keep the order of the left. Of other joins it is the side whose
+  // rows are not all kept.
   const bool either = join.type == JoinType::kInner || join.type == JoinType::kCross;
   choice.build_left =
       join.type == JoinType::kRight || (either && left_bytes < right_bytes / 2);
   const int64_t held = choice.build_left ? left_bytes : right_bytes;
   const std::string side = choice.build_left ? "left" : "right";
   const std::string by_hash =
-      "partitioned hash join: both sides go by the hash of keys, ";
+      "partitioned hash join: both sides are partitioned by the hash of the keys, ";
   if (left_bytes < 0 || right_bytes < 0) {
     choice.reason =
-        "hash join: the smaller side is held whole if it is at most an "
-        "eighth of the memory budget, else both sides go by the hash of keys";
+        "hash join: the smaller side is broadcast if it is at most an "
+        "eighth of the memory budget, else both sides are partitioned by the hash of the "
+        "keys";
   } else if (join.type == JoinType::kCross) {
     choice.hold_all = true;
-    choice.reason = "cross join: the smaller side, the " + side + ", is held whole";
+    choice.reason = "cross join: the smaller side, the " + side + ", is held in memory";
   } else if (join.type == JoinType::kOuter) {
-    choice.reason = by_hash + "as an outer join keeps the rows of both";
+    choice.reason = by_hash + "because an outer join keeps all rows of both";
   } else if (held > memory_bytes / kHeldInMemory) {
-    choice.reason = by_hash + "as the " + side + " (" + Megabytes(held) +
-                    ") is over an eighth of the memory budget (" +
+    choice.reason = by_hash + "because the " + side + " (" + Megabytes(held) +
+                    ") is larger than an eighth of the memory budget (" +
                     Megabytes(memory_bytes) + ")";
   } else {
     choice.hold_all = true;
-    choice.reason = "broadcast hash join: the " + side + " (" + Megabytes(held) +
-                    ") is small, so it is held whole and the other side does not move";
+    choice.reason =
+        "broadcast hash join: the " + side + " (" + Megabytes(held) +
+        ") is small, so it is held in memory and the other side does not move";
   }
   return choice;
 }

@@ -12,13 +12,13 @@ namespace xshards {
 
 /// How a join is run.
 struct JoinChoice {
-  bool hold_all = false;    // hold one whole side in memory, move nothing
-  bool build_left = false;  // the side that is held is the left
+  bool hold_all = false;    // broadcast: hold one side in memory, move nothing
+  bool build_left = false;  // the build side is the left
   std::string reason;       // for explain(), as "algorithm: why"
 };
 
-/// Choose by the size of the inputs in bytes and of the memory budget. Negative: not
-/// known, as before anything has run.
+/// Choose by the size of the inputs in bytes and of the memory budget. Negative: unknown,
+/// as before anything has run.
 XSHARDS_EXPORT JoinChoice ChooseJoin(const JoinNode& join, int64_t left_bytes,
                                      int64_t right_bytes, int64_t memory_bytes);
 
@@ -28,13 +28,13 @@ struct JoinSide {
   int64_t num_bytes = 0;
 };
 
-/// How many partitions both sides are cut into: as many as the larger has, and more only
-/// where the side that is held would not fit.
+/// The number of partitions of both sides: that of the larger, and more only if the build
+/// side would not fit in memory.
 XSHARDS_EXPORT int32_t NumJoinPartitions(const JoinNode& join, const JoinSide& left,
                                          const JoinSide& right, int64_t memory_bytes);
 
-/// Into how many parts, joined one after the other, each of `num_partitions` is cut, so
-/// that the table of what is held of one is in cache.
+/// The number of parts, joined one by one, into which each of `num_partitions` is split,
+/// so that the table of one part's build rows fits the cache.
 XSHARDS_EXPORT int32_t NumJoinParts(const JoinNode& join, const JoinSide& left,
                                     const JoinSide& right, int32_t num_partitions);
 

@@ -5,7 +5,6 @@
 
 #include "xshards/execution/algorithm_note.h"
 #include "xshards/execution/planner.h"
-#include "xshards/plan/distinct.h"
 #include "xshards/plan/partitioning.h"
 
 namespace xshards {
@@ -13,21 +12,11 @@ namespace xshards {
 arrow::Result<Trees> Planner::LowerAggregate(const Plan& plan, Storage storage) {
   auto aggregate = plan->as<AggregateNode>();
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
-  // Also finds unknown columns that the plan, before running, could not.
-  ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
+  // Also finds unknown columns that could not be checked before running.
   ARROW_ASSIGN_OR_RAISE(auto output, OutputSchema(*MakeNode(aggregate, {trees[0]})));
   Note(AlgorithmNote(*plan));
   if (GroupsInPlace(aggregate, *plan->inputs[0])) return Wrap(aggregate, trees);
-  // Before a function has run, its columns are not known.
-  if (aggregate.all_columns && input != nullptr) {
-    aggregate.keys = input->field_names();
-    aggregate.all_columns = false;
-  }
-  const bool has_keys = aggregate.all_columns || !aggregate.keys.empty();
-  if (has_keys && IsMadeByPosition(plan->as<AggregateNode>(), *plan->inputs[0])) {
-    return LowerDistinct(aggregate, std::move(trees), output, storage);
-  }
-  const bool one = aggregate.ordered || !has_keys;
+  const bool one = aggregate.ordered || aggregate.keys.empty();
   aggregate.phase = AggregatePhase::kPartial;
   trees = Wrap(aggregate, trees);
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};

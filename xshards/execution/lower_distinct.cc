@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Planner::LowerDistinct: by the positions of the rows to keep or, where only reading
+// files gives the rows again, by holding the distinct rows.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,6 +10,7 @@
 #include <arrow/buffer.h>
 #include <arrow/util/bit_util.h>
 
+#include "xshards/execution/algorithm_note.h"
 #include "xshards/execution/planner.h"
 #include "xshards/plan/distinct.h"
 #include "xshards/storage/batch_stream.h"
@@ -17,8 +20,7 @@ namespace xshards {
 
 namespace {
 
-// Names that no user's column has.
-constexpr char kPosition[] = "__position";
+// A name that no user's column has.
 constexpr char kKept[] = "__kept";
 
 /// True if reading a tree again costs nothing.
@@ -31,7 +33,7 @@ bool IsThere(const PlanNode& tree) {
          IsThere(*tree.inputs[0]);
 }
 
-/// Of a tree that is there; -1 where its stage has not run.
+/// The rows of a tree that reads existing partitions; -1 if its stage has not run.
 int64_t NumRows(const PlanNode& tree) {
   const PlanNode* leaf = &tree;
   while (!IsLeaf(*leaf)) leaf = leaf->inputs[0].get();
@@ -73,7 +75,7 @@ class KeptRows {
     return rows;
   }
 
-  /// Drop rows if all were to be kept, else keep them. No row comes twice.
+  /// Drop these rows if all are kept by default, else keep them. Each row is given once.
   arrow::Status Note(const std::vector<Partition>& positions, arrow::MemoryPool* pool) {
     for (const auto& partition : positions) {
       ARROW_ASSIGN_OR_RAISE(auto stream, partition.Open(nullptr, pool));
@@ -91,7 +93,7 @@ class KeptRows {
     return num_noted_[partition] == (all_ ? 0 : lengths_[partition]);
   }
 
-  /// One column of bools, a row each.
+  /// One column of bools, one per row.
   Plan ToTree(size_t partition) const {
     auto kept =
         std::make_shared<arrow::BooleanArray>(lengths_[partition], bits_[partition]);
@@ -115,20 +117,15 @@ class KeptRows {
   std::vector<std::shared_ptr<arrow::Buffer>> bits_;
 };
 
-const char* PositionFunction(const AggregateNode& aggregate) {
-  if (aggregate.single) return "single_position";
-  return aggregate.by_last ? "last_position" : "first_position";
-}
-
-/// True if keys come as numbers of values, or with them: then there are fewer of them, or
-/// each brings what its values are with it.
+/// True if keys are dictionary codes, or come with them: then there are few of them, or
+/// each carries its dictionary.
 bool HaveNumbers(const std::vector<std::string>& keys, const arrow::Schema& input) {
   const auto first = input.GetFieldByName(keys[0]);
   return keys.size() > 1 || (first != nullptr && IsEncoded(*first));
 }
 
-/// Among how many the rows are divided by their keys. A table of keys is to stay in a
-/// core's cache; of numbers, fewer are better.
+/// The number of partitions for the keys. A table of keys should fit a core's cache; for
+/// codes, fewer partitions are better.
 int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
   constexpr int64_t kMost = 1024;
   constexpr int64_t kFewest = 8;
@@ -138,9 +135,9 @@ int32_t NumFinders(int64_t num_rows, size_t num_partitions, bool have_numbers) {
                std::min(static_cast<int64_t>(num_partitions), kFewest)));
 }
 
-/// What finders read, small partitions joined so that each finder has enough rows. Each
-/// key stays with one of them, and its rows in order. `expected` is the number of rows of
-/// a partition that has not run.
+/// The input of the finders: small partitions are concatenated so that each finder has
+/// enough rows. Each key belongs to one finder, and its rows stay in order. `expected` is
+/// the number of rows of a partition that has not run.
 Trees JoinSmall(const Trees& finding, int64_t expected) {
   constexpr int64_t kRowsEach = 1 << 14;
   Trees joined;
@@ -161,57 +158,84 @@ Trees JoinSmall(const Trees& finding, int64_t expected) {
 
 }  // namespace
 
-arrow::Result<Trees> Planner::LowerDistinct(const AggregateNode& aggregate, Trees trees,
-                                            const std::shared_ptr<arrow::Schema>& output,
-                                            Storage storage) {
+arrow::Result<Trees> Planner::LowerDistinct(const Plan& plan, Storage storage) {
+  auto distinct = plan->as<DistinctNode>();
+  ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
+  // Also finds unknown columns that could not be checked before running.
+  ARROW_ASSIGN_OR_RAISE(const auto output, OutputSchema(*MakeNode(distinct, {trees[0]})));
+  Note(AlgorithmNote(*plan));
+  const bool by_position = IsMadeByPosition(distinct, *plan->inputs[0]);
+  // Before a function has run, its columns are not known.
+  const bool has_columns = output == nullptr || output->num_fields() > 0;
+  if (distinct.keys.empty() && output != nullptr) distinct.keys = output->field_names();
+  if (!by_position || !has_columns) {
+    return DistinctByRows(std::move(distinct), std::move(trees), storage);
+  }
+  return DistinctByPosition(std::move(distinct), std::move(trees), output, storage);
+}
+
+arrow::Result<Trees> Planner::DistinctByRows(DistinctNode distinct, Trees trees,
+                                             Storage storage) {
+  distinct.phase = DistinctPhase::kPartialRows;
+  trees = Wrap(distinct, trees);
+  SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
+  sink.mode = ExchangeMode::kGather;
+  sink.num_partitions = 1;
+  sink.keys = distinct.keys;
+  ARROW_ASSIGN_OR_RAISE(trees, Partitioned(std::move(trees), std::move(sink)));
+  distinct.phase = DistinctPhase::kFinalRows;
+  return Wrap(distinct, trees);
+}
+
+arrow::Result<Trees> Planner::DistinctByPosition(
+    DistinctNode distinct, Trees trees, const std::shared_ptr<arrow::Schema>& output,
+    Storage storage) {
   const bool are_there = std::all_of(trees.begin(), trees.end(),
                                      [](const Plan& tree) { return IsThere(*tree); });
   if (!are_there) {
     ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   }
-  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "how many partitions the keys go to"));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the number of partitions for the keys"));
   ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
 
-  AggregateNode find;
-  find.keys = aggregate.keys;
-  find.aggregates = {{PositionFunction(aggregate), kAllRows, kPosition}};
-  find.phase = AggregatePhase::kPartial;
+  distinct.phase = DistinctPhase::kPartialPositions;
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kHeap};
   sink.mode = ExchangeMode::kHash;
   const int64_t num_rows = NumRows(trees);
-  const bool have_numbers = input != nullptr && HaveNumbers(find.keys, *input);
+  const bool have_numbers = input != nullptr && HaveNumbers(distinct.keys, *input);
   sink.num_partitions =
       NumFinders(std::max<int64_t>(0, num_rows), trees.size(), have_numbers);
-  sink.keys = find.keys;
-  ARROW_ASSIGN_OR_RAISE(auto finding, Partitioned(Wrap(find, trees), std::move(sink)));
-  ARROW_ASSIGN_OR_RAISE(finding, Observe(finding, "whether few rows are dropped"));
-  find.phase = AggregatePhase::kFinal;
-  find.schema = arrow::schema({arrow::field(kPosition, arrow::int64())});
+  sink.keys = distinct.keys;
+  ARROW_ASSIGN_OR_RAISE(auto finding,
+                        Partitioned(Wrap(distinct, trees), std::move(sink)));
+  ARROW_ASSIGN_OR_RAISE(finding, Observe(finding, "whether most rows are kept"));
+  distinct.phase = DistinctPhase::kFinalPositions;
   const int64_t num_found = NumRows(finding);
-  // Where no partition could drop a row by itself, few will be dropped in all.
-  find.others = num_found >= 0 && num_found == num_rows;
+  // If no partition could drop a row on its own, few will be dropped in total.
+  distinct.gives_dropped = num_found >= 0 && num_found == num_rows;
   const auto num_finders = static_cast<int64_t>(finding.size());
   finding = JoinSmall(finding, std::max<int64_t>(0, num_rows) / num_finders);
-  ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(find, finding), Storage::kHeap));
+  ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(distinct, finding), Storage::kHeap));
   finding.clear();
   ARROW_ASSIGN_OR_RAISE(found, Observe(found, "which rows are kept"));
-  ARROW_ASSIGN_OR_RAISE(trees, KeepRows(std::move(trees), found, find.others));
+  ARROW_ASSIGN_OR_RAISE(trees, KeepRows(std::move(trees), found, distinct.gives_dropped));
   if (input == nullptr) return Publish(std::move(trees), storage);
-  // Now, so that what follows sees how many rows are left.
+  // Now, so that later stages know the number of remaining rows.
   return Publish(Wrap(ToSchema(*input, *output), trees), storage);
 }
 
-arrow::Result<Trees> Planner::KeepRows(Trees trees, const Trees& found, bool others) {
+arrow::Result<Trees> Planner::KeepRows(Trees trees, const Trees& found,
+                                       bool are_dropped) {
   ARROW_ASSIGN_OR_RAISE(const auto positions, PartitionsOf(found));
   if (!positions.has_value()) {
-    // Stands for the rows to keep, which are not known.
+    // A placeholder for the rows to keep, which are not known yet.
     const Plan kept = MakeNode(LiteralNode{.schema = KeptRows::schema()});
     for (Plan& tree : trees) {
       tree = MakeNode(FilterNode{col(kKept)}, {MakeNode(ZipNode{}, {tree, kept})});
     }
     return trees;
   }
-  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, others, options_.pool));
+  ARROW_ASSIGN_OR_RAISE(auto kept, KeptRows::Make(trees, are_dropped, options_.pool));
   ARROW_RETURN_NOT_OK(kept.Note(*positions, options_.pool));
   for (size_t i = 0; i < trees.size(); ++i) {
     if (kept.has_all(i)) continue;

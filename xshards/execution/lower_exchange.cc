@@ -25,8 +25,8 @@ bool HashAlike(const arrow::DataType& left, const arrow::DataType& right) {
          (arrow::is_integer(a.id()) && arrow::is_integer(b.id()));
 }
 
-/// True if workers have partitioned everything that their functions returned, and as they
-/// would have if each had known the schema of all.
+/// True if workers have partitioned all outputs of their functions, and in the same way
+/// as if each had known the common schema.
 bool ArePartitioned(const std::vector<Partition>& whole,
                     const std::vector<std::shared_ptr<BlockStore>>& stores,
                     const std::vector<std::string>& keys) {
@@ -35,7 +35,7 @@ bool ArePartitioned(const std::vector<Partition>& whole,
   for (size_t i = 0; i < whole.size(); ++i) {
     auto schema = whole[i].schema();
     if (!schema.ok()) return false;
-    if (*schema == nullptr) continue;  // the function was not called, or gave nothing
+    if (*schema == nullptr) continue;  // the function was not called, or returned no rows
     if (KindOf(**schema) != PayloadKind::kTable || stores[i]->num_blocks() == 0) {
       return false;
     }
@@ -73,8 +73,8 @@ arrow::Result<Trees> Planner::LowerExchange(const Plan& plan, Storage storage) {
     const SortNode order{.keys = sink.sort_keys};
     ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(order, {trees[0]})).status());
   }
-  // Ranges and balanced partitions follow from all rows: these must be there first, and
-  // the runner completes the sink by them.
+  // Ranges and balanced partitions depend on all rows: these must exist first, and the
+  // runner completes the sink from them.
   if (exchange.mode == ExchangeMode::kRange ||
       exchange.mode == ExchangeMode::kRoundRobin) {
     ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
@@ -89,22 +89,22 @@ arrow::Result<std::optional<Trees>> Planner::LowerFunctionExchange(const Plan& i
       input->inputs[0]->kind() != NodeKind::kMapPython) {
     return std::nullopt;
   }
-  auto& cell = *input->as<CacheNode>().cell;
-  const auto lock = LockToFill(cell);
-  if (cell.Get().has_value()) return std::nullopt;
+  const auto& cache = input->as<CacheNode>();
+  const auto lock = LockToFill(cache);
+  if (Filled(cache) != nullptr) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input->inputs[0], Storage::kShared));
   if (trees.empty()) return std::nullopt;
   if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
   sink.keep_whole = true;
   const auto keys = sink.keys;
-  Note("hash exchange in the workers: those that run the function partition its result");
+  Note("hash exchange in the workers: each worker partitions the result of its function");
   ARROW_ASSIGN_OR_RAISE(trees, Partitioned(std::move(trees), std::move(sink)));
   ARROW_ASSIGN_OR_RAISE(trees,
-                        Observe(trees, "whether all results have the keys, as one type"));
+                        Observe(trees, "whether all results have the keys in one type"));
   const int32_t stage = trees[0]->as<StageInputNode>().stage->number;
   ARROW_ASSIGN_OR_RAISE(const auto output, execution_.Await(graph_, stage));
   if (output == nullptr) return trees;
-  cell.Set(output->whole);
+  Fill(cache, output->whole);
   if (!ArePartitioned(output->whole, output->stores, keys)) return std::nullopt;
   return trees;
 }

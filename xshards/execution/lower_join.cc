@@ -42,7 +42,7 @@ arrow::Result<Trees> Planner::LowerJoin(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(join, {left[0], right[0]})).status());
-  const std::string decides = "which side of the join is held, and where";
+  const std::string decides = "the build side and the algorithm of the join";
   ARROW_ASSIGN_OR_RAISE(left, Observe(left, decides));
   ARROW_ASSIGN_OR_RAISE(right, Observe(right, decides));
   const auto choose = [&] {
@@ -51,7 +51,7 @@ arrow::Result<Trees> Planner::LowerJoin(const Plan& plan, Storage storage) {
   };
   auto choice = choose();
   if (choice.hold_all) {
-    // What files and functions give is known only once it is there.
+    // The size of the output of files and functions is known only once it exists.
     Trees& held = choice.build_left ? left : right;
     ARROW_ASSIGN_OR_RAISE(held, Publish(std::move(held), storage));
     ARROW_ASSIGN_OR_RAISE(held, Observe(held, decides));
@@ -77,7 +77,7 @@ arrow::Result<Trees> Planner::JoinWithAll(JoinNode join, const Trees& left,
     trees.push_back(join.build_left ? MakeNode(join, {all, tree})
                                     : MakeNode(join, {tree, all}));
   }
-  // Workers would each make a table of their own.
+  // Each worker would build its own table.
   if (storage == Storage::kHeap) return trees;
   return Publish(std::move(trees), storage);
 }
@@ -94,14 +94,14 @@ arrow::Result<Trees> Planner::JoinByHash(const PlanNode& plan, const JoinNode& j
   };
   const bool left_is_partitioned = is_partitioned(*plan.inputs[0], join.left_keys);
   const bool right_is_partitioned = is_partitioned(*plan.inputs[1], join.right_keys);
-  // Of encoded columns each part would bring the dictionaries of all batches to one.
+  // With encoded columns, each part would unify the dictionaries of all batches.
   ARROW_ASSIGN_OR_RAISE(const bool any_encoded, AnyEncoded({left[0], right[0]}));
   const bool in_parts = !left_is_partitioned && !right_is_partitioned && !any_encoded;
   const int32_t num_parts =
       in_parts ? NumJoinParts(join, left_side, right_side, num_partitions) : 1;
   if (num_parts > 1) {
     Note("joined in " + std::to_string(num_parts) +
-         " parts a partition, so that the rows held at a time fit into the cache");
+         " parts per partition, so that the table of each part fits the cache");
   }
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;

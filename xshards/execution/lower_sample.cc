@@ -18,8 +18,8 @@ namespace {
 arrow::Result<int64_t> NumDrawn(const SampleNode& node, int64_t num_rows) {
   if (node.count < 0 && !(node.share >= 0)) {
     return arrow::Status::Invalid(
-        "Expected a number or a share of rows that is not "
-        "negative to sample, not ",
+        "Expected to sample a number or a fraction of rows "
+        "of at least 0, got ",
         node.share);
   }
   const int64_t count =
@@ -28,12 +28,12 @@ arrow::Result<int64_t> NumDrawn(const SampleNode& node, int64_t num_rows) {
                             std::nearbyint(node.share * static_cast<double>(num_rows)));
   if (count > num_rows && (!node.replace || num_rows == 0)) {
     return arrow::Status::Invalid("Cannot draw ", count, " of ", num_rows, " rows",
-                                  node.replace ? "" : " without drawing some again");
+                                  node.replace ? "" : " without replacement");
   }
   return count;
 }
 
-/// Call visit(row, number) for the column that fragments gave, partition by partition.
+/// Call visit(row, number) for the column that fragments output, partition by partition.
 template <typename ArrayType, typename Visit>
 arrow::Status ForEachNumber(const std::vector<Partition>& partitions,
                             arrow::MemoryPool* pool, Visit&& visit) {
@@ -50,14 +50,14 @@ arrow::Status ForEachNumber(const std::vector<Partition>& partitions,
   return arrow::Status::OK();
 }
 
-/// The first row in the order of keys that is not among the `count` drawn of more rows.
-/// Finds its key some bits at a time, so that keys need not be held: they may be on disk.
+/// The first row in key order that is not among the `count` drawn. Finds its key some
+/// bits at a time, so that keys need not be in memory: they may be on disk.
 arrow::Result<DrawOrder> FirstNotDrawn(const std::vector<Partition>& keys, int64_t count,
                                        arrow::MemoryPool* pool) {
   constexpr int kBits = 16;
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   uint64_t known = 0;    // the highest bits of the key
-  int64_t left = count;  // rows before it among those whose keys begin so
+  int64_t left = count;  // rows before it among those whose keys have this prefix
   for (int shift = 64 - kBits; shift >= 0; shift -= kBits) {
     std::vector<int64_t> counts(kMask + 1);
     ARROW_RETURN_NOT_OK(
@@ -106,7 +106,7 @@ arrow::Result<Trees> Planner::LowerSample(const Plan& plan, Storage storage) {
   auto sample = plan->as<SampleNode>();
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sample, {trees[0]})).status());
-  // A row is known by its number in the whole, so rows are counted first.
+  // A row is identified by its global row number, so rows are counted first.
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "which rows are drawn"));
   Note(AlgorithmNote(*plan));

@@ -19,25 +19,26 @@ arrow::Result<Trees> Planner::LowerSort(const Plan& plan, Storage storage) {
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   if (sort.limit) {
     Note(
-        "top rows: each partition keeps its own first rows, and only these are gathered");
+        "top rows: each partition keeps its first rows in sort order, and only these are "
+        "gathered");
     sink.mode = ExchangeMode::kGather;
     ARROW_ASSIGN_OR_RAISE(trees, Partitioned(Wrap(sort, trees), std::move(sink)));
     return Wrap(sort, trees);
   }
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
-  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "whether the rows are in order already"));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "whether the rows are already sorted"));
   ARROW_ASSIGN_OR_RAISE(auto in_order, AreInOrder(trees, sort, RowsSeen::kSample));
   if (in_order) {
-    Note("sort in place: a sample of the rows is in order");
-    // Then sorting each alone, which passes on rows that are in order, may be enough.
+    Note("sort in place: a sample of the rows is already sorted");
+    // Then sorting each partition, which forwards sorted rows, may be enough.
     ARROW_ASSIGN_OR_RAISE(auto sorted, Publish(Wrap(sort, trees), storage));
-    ARROW_ASSIGN_OR_RAISE(sorted, Observe(sorted, "whether the partitions are in order"));
+    ARROW_ASSIGN_OR_RAISE(sorted, Observe(sorted, "whether the partitions are sorted"));
     ARROW_ASSIGN_OR_RAISE(const auto partitions, PartitionsOf(sorted));
     if (!partitions.has_value()) return sorted;
     ARROW_ASSIGN_OR_RAISE(in_order, AreInOrder(sorted, sort, RowsSeen::kEnds));
     if (in_order) return sorted;
     trees = std::move(sorted);
-    Note("range sort: a sample of the rows was in order, but the partitions are not");
+    Note("range sort: a sample of the rows is sorted, but the partitions are not");
   } else {
     Note(AlgorithmNote(*plan));
   }

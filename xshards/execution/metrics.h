@@ -15,17 +15,17 @@ namespace xshards {
 /// The time now, in nanoseconds of the steady clock.
 XSHARDS_EXPORT int64_t SteadyNanoseconds();
 
-/// What one fragment did. Filled by its one thread.
+/// Metrics of one fragment. Filled by its only thread.
 struct FragmentMetrics {
-  int64_t bytes_read = 0;  // from files, by scans: only what was really read
-  int64_t rows_read = 0;   // rows that scans gave
+  int64_t bytes_read = 0;  // from files, by scans: only bytes actually read
+  int64_t rows_read = 0;   // rows that scans output
   int64_t row_groups_skipped = 0;
-  /// Lines that were left out with a warning, and what was wrong with the first.
+  /// Lines skipped with a warning, and the error of the first.
   int64_t bad_lines = 0;
   std::string first_bad_line{};
   int64_t rows_out = 0;
   int64_t bytes_out = 0;
-  /// Of these, written to segments or files: what is passed by reference is not.
+  /// Of these, written to segments or files, without columns passed by reference.
   int64_t bytes_written = 0;
   double seconds = 0;
 
@@ -42,7 +42,7 @@ struct FragmentSpan {
   int64_t thread = 0;
 };
 
-/// What one stage did: the sum over its fragments, and the time on the wall.
+/// Metrics of one stage: the sum over its fragments, and the wall-clock time.
 struct StageProfile {
   std::string label;
   std::string runner;  // "threads" or "processes"
@@ -51,12 +51,12 @@ struct StageProfile {
   double wall_seconds = 0;
   int64_t spilled_bytes = 0;
   int64_t begin_ns = 0;             // of the steady clock
-  std::vector<FragmentSpan> spans;  // one a fragment
-  /// What was decided on the way, as "algorithm: reason"; see Executor::Note.
+  std::vector<FragmentSpan> spans;  // one per fragment
+  /// The algorithms chosen, as "algorithm: reason"; see Planner::Note.
   std::vector<std::string> notes;
 };
 
-/// What one action did, stage by stage, in the order they ran.
+/// Metrics of one action, stage by stage, in the order they ran.
 struct Profile {
   std::vector<StageProfile> stages;
   double wall_seconds = 0;

@@ -55,7 +55,7 @@ arrow::Result<const OperatorTable::InferredFormat*> OperatorTable::FindInferred(
     const std::string& format) const {
   auto found = inferred_.find(format);
   if (found != inferred_.end()) return &found->second;
-  return arrow::Status::NotImplemented("Format '", format, "' finds no types");
+  return arrow::Status::NotImplemented("Format '", format, "' does not infer types");
 }
 
 arrow::Result<const FindTypes*> OperatorTable::TypeFinder(

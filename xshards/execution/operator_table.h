@@ -27,9 +27,9 @@ namespace xshards {
 struct OperatorContext {
   arrow::MemoryPool* pool = nullptr;  // counted in the budget
   StorageEnvironment storage;
-  arrow::StopToken stop = arrow::StopToken::Unstoppable();  // Poll() once a batch
+  arrow::StopToken stop = arrow::StopToken::Unstoppable();  // Poll() once per batch
   FragmentMetrics* metrics = nullptr;
-  StageState* stage = nullptr;  // nullptr: the fragment shares nothing
+  StageState* stage = nullptr;  // nullptr: no shared state
   int32_t partition_index = 0;
   int64_t batch_bytes = 4LL << 20;  // aim for batches of about this size
 };
@@ -45,8 +45,8 @@ using OpenNode = std::function<arrow::Result<std::unique_ptr<BatchStream>>(
 using RunSink = std::function<arrow::Status(const SinkSpec& spec, BatchStream& input,
                                             BlockWriter& out, OperatorContext& context)>;
 
-/// Node kind → executor, and sink kind → consumer. Filled once, then immutable and
-/// shared by the Context's threads.
+/// Maps node kinds to executors and sink kinds to consumers. Filled once, then immutable
+/// and shared by the Context's threads.
 class XSHARDS_EXPORT OperatorTable {
  public:
   void Set(NodeKind kind, OpenNode open);
@@ -56,7 +56,7 @@ class XSHARDS_EXPORT OperatorTable {
   void SetWriter(const std::string& format, RunSink run);
   /// For formats whose scans infer types.
   void SetTypeFinder(const std::string& format, FindTypes find, DescribePlace describe);
-  /// How files are written elsewhere than to local directories.
+  /// How files are written to other places than local directories.
   void SetOutput(OpenOutput open);
 
   /// NotImplemented names the node kind or format.
@@ -85,7 +85,7 @@ class XSHARDS_EXPORT OperatorTable {
 
 /// Literal, and the Publish and Count sinks, which need nothing but core.
 XSHARDS_EXPORT void AddCoreOperators(OperatorTable& table);
-/// All executors of io/ and ops/. Defined where the layers meet, default_operators.cc.
+/// All executors of io/ and ops/. Defined in default_operators.cc, where the layers meet.
 XSHARDS_EXPORT std::shared_ptr<const OperatorTable> DefaultOperators();
 
 }  // namespace xshards

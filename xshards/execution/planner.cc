@@ -9,6 +9,7 @@
 
 #include "xshards/execution/algorithm_note.h"
 #include "xshards/execution/stage_label.h"
+#include "xshards/plan/result_store.h"
 #include "xshards/types/conform.h"
 
 namespace xshards {
@@ -40,9 +41,10 @@ arrow::Result<Trees> Planner::Lower(const Plan& plan, Storage storage) {
   switch (plan->kind()) {
     case NodeKind::kScan: {
       Trees trees;
-      const ScanNode whole = WithFoundTypes(plan->as<ScanNode>());
-      for (const auto& split : whole.splits) {
-        ScanNode scan = whole;
+      ScanNode of_all = plan->as<ScanNode>();
+      const auto splits = std::exchange(of_all.splits, {});
+      for (const auto& split : splits) {
+        ScanNode scan = of_all;
         scan.splits = {split};
         trees.push_back(MakeNode(std::move(scan)));
       }
@@ -64,6 +66,8 @@ arrow::Result<Trees> Planner::Lower(const Plan& plan, Storage storage) {
       return LowerExchange(plan, storage);
     case NodeKind::kAggregate:
       return LowerAggregate(plan, storage);
+    case NodeKind::kDistinct:
+      return LowerDistinct(plan, storage);
     case NodeKind::kJoin:
       return LowerJoin(plan, storage);
     case NodeKind::kSort:
@@ -108,7 +112,7 @@ arrow::Status Planner::CheckTable(const PlanNode& tree, const PlanNode& consumer
     }
     return arrow::Status::TypeError(
         Describe(consumer), " works on DataFrame shards, but these hold ",
-        ToString(KindOf(*schema)), ": make DataFrames of them with transform_shard");
+        ToString(KindOf(*schema)), ": convert them to DataFrames with transform_shard");
   };
   if (tree.kind() == NodeKind::kLiteral) {
     for (const auto& partition : tree.as<LiteralNode>().partitions) {
@@ -135,9 +139,9 @@ arrow::Result<Trees> Planner::LowerTable(const Plan& plan, Storage storage,
                                          const PlanNode& consumer) {
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan, storage));
   if (trees.empty()) {
-    return arrow::Status::Invalid(Describe(consumer), " has no partitions to work on");
+    return arrow::Status::Invalid(Describe(consumer), " needs at least one partition");
   }
-  // A function's output must exist before anything can be asked of its columns.
+  // A function's output must exist before its columns are known.
   const bool unknown = std::any_of(trees.begin(), trees.end(),
                                    [](const Plan& tree) { return IsFunction(*tree); });
   if (unknown) {
@@ -167,7 +171,7 @@ arrow::Result<Trees> Planner::LowerUnion(const Plan& plan, Storage storage) {
       all.push_back(std::move(tree));
     }
   }
-  // What comes after sees one schema, whichever branch a partition is from.
+  // Later nodes see one schema, whichever branch a partition is from.
   for (size_t i = 0; i < all.size(); ++i) {
     if (schemas[i] == nullptr || schemas[i]->Equals(*unified, /*check_metadata=*/true)) {
       continue;
@@ -189,21 +193,31 @@ arrow::Result<Trees> Planner::LowerZip(const Plan& plan, Storage storage) {
 }
 
 arrow::Result<Trees> Planner::LowerCache(const Plan& plan, Storage storage) {
-  auto& cell = *plan->as<CacheNode>().cell;
-  const auto lock = LockToFill(cell);
-  if (auto filled = cell.Get()) return ToTrees(*filled);
+  const auto& cache = plan->as<CacheNode>();
+  const auto lock = LockToFill(cache);
+  if (const auto filled = Filled(cache)) return ToTrees(*filled);
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], storage));
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the partitions of the cache"));
   ARROW_ASSIGN_OR_RAISE(auto partitions, PartitionsOf(trees));
-  if (partitions.has_value() && execution_.runs()) cell.Set(*std::move(partitions));
+  if (partitions.has_value() && execution_.runs()) Fill(cache, *std::move(partitions));
   return trees;
 }
 
-std::unique_lock<std::mutex> Planner::LockToFill(CacheCell& cell) const {
-  // explain() fills nothing, and must not wait for who does.
-  if (!execution_.runs()) return {};
-  return std::unique_lock(cell.filling());
+std::unique_lock<std::mutex> Planner::LockToFill(const CacheNode& cache) const {
+  // explain() fills no cache, and must not wait for a thread that does.
+  if (!execution_.runs() || options_.results == nullptr) return {};
+  return options_.results->LockToFill(cache.id);
+}
+
+CachedPartitions Planner::Filled(const CacheNode& cache) const {
+  if (cache.partitions != nullptr || options_.results == nullptr) return cache.partitions;
+  return options_.results->partitions(cache.id);
+}
+
+void Planner::Fill(const CacheNode& cache, std::vector<Partition> partitions) const {
+  if (options_.results == nullptr) return;
+  options_.results->SetPartitions(cache.id, std::move(partitions));
 }
 
 int32_t Planner::AddStage(Trees trees, SinkSpec sink) {
@@ -215,7 +229,7 @@ int32_t Planner::AddStage(Trees trees, SinkSpec sink) {
     stage.place = PlaceOf(*trees[0]);
     stage.label = StageLabel(*trees[0], sink);
   }
-  // What worker processes write is read by others.
+  // Output of worker processes is read by other processes.
   if (stage.place == StagePlace::kProcesses) sink.storage = Storage::kShared;
   stage.num_fragments = static_cast<int>(trees.size());
   stage.notes = std::exchange(notes_, {});
@@ -232,7 +246,7 @@ arrow::Result<Trees> Planner::Publish(Trees trees, Storage storage) {
   };
   if (all_are(NodeKind::kLiteral)) return trees;
   if (all_are(NodeKind::kStageInput)) {
-    // A node that needs no stage of its own: its note goes to the stage it reads.
+    // A node without its own stage: its note goes to the stage it reads.
     const int32_t number = trees[0]->as<StageInputNode>().stage->number;
     auto& notes = graph_.stages[static_cast<size_t>(number) - 1].notes;
     std::move(notes_.begin(), notes_.end(), std::back_inserter(notes));
@@ -338,7 +352,7 @@ int64_t Planner::EstimateBytes(const PlanNode& tree) const {
     return all < 0 ? -1 : all / std::max(1, stage.num_outputs());
   }
   if (tree.inputs.empty()) return InputBytes(tree);
-  // What the fragments of a stage share is not read by each.
+  // Input shared by the fragments of a stage is not read by each.
   const auto* join = std::get_if<JoinNode>(&tree.node);
   if (join != nullptr && join->shared_table > 0) {
     return EstimateBytes(*tree.inputs[join->build_left ? 1 : 0]);

@@ -22,7 +22,7 @@ namespace cp = arrow::compute;
 
 namespace {
 
-// Enough for ranges within a few percent of each other, and quick to sort.
+// Enough for range sizes within a few percent of each other, and quick to sort.
 constexpr size_t kMaxSampledBlocks = 256;
 constexpr size_t kSampledRows = size_t{1} << 15;
 
@@ -55,7 +55,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> NaNToNull(
   return values.make_array();
 }
 
-/// The keys as they are sorted by: categories by their codes.
+/// The sort keys: categories as their codes.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> SortableKeys(
     const arrow::RecordBatch& keys, cp::ExecContext* context) {
   arrow::FieldVector fields;
@@ -116,7 +116,7 @@ class KeyReader {
   arrow::RecordBatchVector read_;
 };
 
-/// Keys of rows at even distances, in the order of the rows.
+/// Keys of evenly spaced rows, in the order of the rows.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> SampleKeys(
     const std::vector<Partition>& partitions, const SortNode& sort,
     const arrow::Schema& schema, arrow::MemoryPool* pool) {

@@ -12,7 +12,7 @@ namespace xshards {
 namespace {
 
 // "XSG" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kGraphMagic = 0x47535801;
+constexpr uint32_t kGraphMagic = 0x47535803;
 
 std::string Bytes(int64_t bytes) {
   static constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
@@ -62,7 +62,7 @@ arrow::Status Get(PlanDecoder& decoder, Stage* stage) {
   ARROW_RETURN_NOT_OK(bytes.Get(&stage->paths));
   ARROW_RETURN_NOT_OK(bytes.Get(&stage->place));
   if (stage->place > StagePlace::kPythonThreads) {
-    return arrow::Status::Invalid("Encoded stage has an unknown place: ",
+    return arrow::Status::Invalid("Encoded stage has an unknown runner: ",
                                   static_cast<int>(stage->place));
   }
   ARROW_RETURN_NOT_OK(bytes.Get(&stage->num_fragments));

@@ -26,40 +26,41 @@ enum class StagePlace : uint8_t {
 /// "threads", "processes", "python threads".
 XSHARDS_EXPORT const char* ToString(StagePlace place);
 
-/// Fragments that run side by side: each the same kind of work on other partitions.
+/// Fragments that run together: each does the same work on other partitions.
 struct Stage {
   int32_t number = 0;  // from 1, in the order they run
   /// The work of each fragment: narrow nodes over a split, existing partitions or the
-  /// output of earlier stages (StageInputNode). Given up once the stage has run.
+  /// output of earlier stages (StageInputNode). Released once the stage has run.
   std::vector<Plan> trees;
   SinkSpec sink;
-  std::vector<std::string> paths;  // of the files to write, one a fragment
+  std::vector<std::string> paths;  // of the files to write, one per fragment
   StagePlace place = StagePlace::kThreads;
   int num_fragments = 0;
-  std::string label;            // its steps, for people
+  std::string label;            // its steps, for display
   std::vector<int32_t> inputs;  // the stages that it reads
-  /// The algorithms that it is part of and why they were chosen, "algorithm: reason".
+  /// The algorithms it belongs to and why they were chosen, "algorithm: reason".
   std::vector<std::string> notes;
-  /// What the planner decides by this stage's output, in words: planning goes on once it
-  /// has run. Empty where nothing depends on it.
+  /// What the planner decides from this stage's output, in words: planning continues once
+  /// it has run. Empty if nothing depends on it.
   std::string decides;
   /// Expires with the last tree that reads its output.
   std::weak_ptr<const StageReference> readers;
 
-  /// How many partitions it leaves.
+  /// The number of partitions of its output.
   int num_outputs() const {
     return sink.kind == SinkKind::kPartition ? sink.num_partitions : num_fragments;
   }
 };
 
 /// An optimised plan as stages, each before those that read it. Where output decides
-/// (Stage::decides), later stages are those that the planner expects, or, once it is
-/// there, those that it chose.
+/// (Stage::decides), later stages are those that the planner expects, or, once the output
+/// exists, those that it chose.
 struct StageGraph {
   std::vector<Stage> stages;
 };
 
-/// One line a stage and one a note; `profile`, if given, has what stages that ran did.
+/// One line per stage and per note; `profile`, if given, has the metrics of the stages
+/// that ran.
 XSHARDS_EXPORT std::string FormatStages(const StageGraph& graph,
                                         const Profile* profile = nullptr);
 

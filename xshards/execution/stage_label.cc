@@ -23,8 +23,14 @@ std::string NodeLabel(const PlanNode& node) {
       return node.as<AggregateNode>().phase == AggregatePhase::kPartial
                  ? "Aggregate (partial)"
                  : "Aggregate";
+    case NodeKind::kDistinct: {
+      const auto phase = node.as<DistinctNode>().phase;
+      const bool is_partial = phase == DistinctPhase::kPartialRows ||
+                              phase == DistinctPhase::kPartialPositions;
+      return is_partial ? "Distinct (partial)" : "Distinct";
+    }
     case NodeKind::kJoin:
-      return node.as<JoinNode>().shared_table > 0 ? "Join (one side held)" : "Join";
+      return node.as<JoinNode>().shared_table > 0 ? "Join (broadcast)" : "Join";
     case NodeKind::kSort:
       return node.as<SortNode>().limit ? "Top" : "Sort";
     default:
@@ -48,7 +54,7 @@ std::string SinkLabel(const SinkSpec& sink) {
 
 std::string TreeLabel(const PlanNode& tree) {
   if (tree.inputs.empty()) return NodeLabel(tree);
-  // In a fragment these are parts of one partition, all alike.
+  // In a fragment these are equal parts of one partition.
   if (tree.kind() == NodeKind::kUnion) return TreeLabel(*tree.inputs[0]);
   return TreeLabel(*tree.inputs[0]) + " → " + NodeLabel(tree);
 }

@@ -15,7 +15,7 @@ const Partition& LeafOf(const Fragment& fragment) {
   return fragment.root->as<LiteralNode>().partitions[0];
 }
 
-/// Tell the fragments of a balanced exchange how many rows come before theirs.
+/// Set the number of preceding rows in the fragments of a balanced exchange.
 void CountRowsBefore(std::vector<Fragment>& fragments) {
   int64_t total_rows = 0;
   for (auto& fragment : fragments) {
@@ -39,12 +39,12 @@ arrow::Status SetBoundaries(std::vector<Fragment>& fragments, arrow::MemoryPool*
   return arrow::Status::OK();
 }
 
-/// The partitions of an exchange, from what its fragments wrote for each.
+/// The partitions of an exchange, from the blocks that its fragments wrote for each.
 arrow::Status ReadPartitions(int32_t num_partitions, StageOutput& output) {
   output.partitions = Partition::ForAll(output.stores, num_partitions);
   ARROW_ASSIGN_OR_RAISE(output.schema, UnifySchemas(output.partitions));
   if (output.schema == nullptr) return arrow::Status::OK();
-  // A partition that got no row is an empty table, not nothing.
+  // A partition without rows is an empty table, not missing.
   for (auto& partition : output.partitions) {
     ARROW_ASSIGN_OR_RAISE(auto own, partition.schema());
     if (own != nullptr) continue;
@@ -53,7 +53,7 @@ arrow::Status ReadPartitions(int32_t num_partitions, StageOutput& output) {
   return arrow::Status::OK();
 }
 
-/// What a stage's fragments left.
+/// The output of a stage's fragments.
 arrow::Result<std::shared_ptr<const StageOutput>> ToOutput(
     const SinkSpec& sink, std::vector<FragmentResult> results) {
   auto output = std::make_shared<StageOutput>();
@@ -72,7 +72,7 @@ arrow::Result<std::shared_ptr<const StageOutput>> ToOutput(
       output->partitions.push_back(Partition({std::move(store)}, 0));
     }
     output->stores.clear();
-    // What functions gave may have no common type: whoever needs one says so.
+    // Outputs of functions may have no common type: a node that needs one reports it.
     output->schema = UnifySchemas(output->partitions).ValueOr(nullptr);
   }
   return output;
@@ -82,6 +82,11 @@ arrow::Result<std::shared_ptr<const StageOutput>> ToOutput(
 
 arrow::Result<std::shared_ptr<const StageOutput>> StageRunner::Await(StageGraph& graph,
                                                                      int32_t stage) {
+  const auto num_stages = std::ssize(graph.stages);
+  if (stage < 1 || stage > num_stages) {
+    return arrow::Status::Invalid("Expected a stage from 1 to ", num_stages,
+                                  ", got stage ", stage);
+  }
   for (; num_run_ < stage; ++num_run_) {
     Stage& next = graph.stages[static_cast<size_t>(num_run_)];
     ARROW_ASSIGN_OR_RAISE(auto output, Run(next));
@@ -91,7 +96,16 @@ arrow::Result<std::shared_ptr<const StageOutput>> StageRunner::Await(StageGraph&
       return one.first != stage && one.second.readers.expired();
     });
   }
-  return kept_.at(stage).output;
+  return OutputOf(stage);
+}
+
+arrow::Result<std::shared_ptr<const StageOutput>> StageRunner::OutputOf(
+    int32_t stage) const {
+  const auto kept = kept_.find(stage);
+  if (kept != kept_.end()) return kept->second.output;
+  return arrow::Status::Invalid(
+      "The output of stage ", stage,
+      " is gone: it is kept only while a tree that reads it exists");
 }
 
 arrow::Result<std::shared_ptr<const StageOutput>> StageRunner::Run(Stage& stage) {
@@ -138,15 +152,15 @@ arrow::Result<std::vector<Fragment>> StageRunner::MakeFragments(const Stage& sta
 arrow::Result<Plan> StageRunner::Resolve(const Plan& tree) {
   if (tree->kind() == NodeKind::kStageInput) {
     const auto& leaf = tree->as<StageInputNode>();
-    const auto& output = *kept_.at(leaf.stage->number).output;
+    ARROW_ASSIGN_OR_RAISE(const auto output, OutputOf(leaf.stage->number));
     std::vector<Partition> partitions;
     for (const int32_t i : leaf.partitions) {
-      partitions.push_back(output.partitions[static_cast<size_t>(i)]);
+      partitions.push_back(output->partitions[static_cast<size_t>(i)]);
     }
     Partition all =
         partitions.size() == 1 ? std::move(partitions[0]) : Partition::Joined(partitions);
     const auto literal =
-        MakeNode(LiteralNode{.schema = output.schema, .partitions = {std::move(all)}});
+        MakeNode(LiteralNode{.schema = output->schema, .partitions = {std::move(all)}});
     return leaf.as_stored ? AsStored(literal) : literal;
   }
   if (tree->inputs.empty()) return tree;
@@ -164,7 +178,8 @@ arrow::Result<Runner*> StageRunner::RunnerOf(StagePlace place) const {
                                                            : environment_.python_threads;
   if (runner != nullptr) return runner;
   return arrow::Status::NotImplemented(
-      "This Context has no runner for Python functions: use the Python package");
+      "This Context has no runner for Python functions: create it with the Python "
+      "package");
 }
 
 }  // namespace xshards

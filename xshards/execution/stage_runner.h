@@ -17,18 +17,19 @@
 
 namespace xshards {
 
-/// What a job may use of the Context that runs it, which outlives the job.
+/// The resources of the Context that runs a job; outlives the job.
 struct ExecutionEnvironment {
   int cores = 1;
   StorageEnvironment storage;
   Runner* threads = nullptr;
-  Runner* processes = nullptr;       // nullptr: there is no Python
+  Runner* processes = nullptr;       // nullptr: no Python
   Runner* python_threads = nullptr;  // likewise
   Progress* progress = nullptr;
+  ResultStore* results = nullptr;  // nullptr: nothing is cached
 };
 
-/// Runs the stages of a graph in their order, each when its turn comes, and keeps output
-/// for as long as a tree may still read it. Used by one thread.
+/// Runs the stages of a graph in order, and keeps their output as long as a tree may read
+/// it. Used by one thread.
 class StageRunner final : public StageExecution {
  public:
   StageRunner(const ExecutionEnvironment& environment, const arrow::StopToken& stop)
@@ -38,7 +39,7 @@ class StageRunner final : public StageExecution {
   arrow::Result<std::shared_ptr<const StageOutput>> Await(StageGraph& graph,
                                                           int32_t stage) override;
 
-  /// What the stages that have run did, in their order.
+  /// The profile of the stages that have run, in order.
   const Profile& profile() const { return profile_; }
 
  private:
@@ -50,8 +51,10 @@ class StageRunner final : public StageExecution {
   arrow::Result<std::shared_ptr<const StageOutput>> Run(Stage& stage);
   /// The fragments of a stage whose inputs have run.
   arrow::Result<std::vector<Fragment>> MakeFragments(const Stage& stage);
-  /// A tree with existing partitions in the place of stages.
+  /// A tree with existing partitions in place of stages.
   arrow::Result<Plan> Resolve(const Plan& tree);
+  /// What a stage that has run left; Invalid if it is gone.
+  arrow::Result<std::shared_ptr<const StageOutput>> OutputOf(int32_t stage) const;
   arrow::Result<Runner*> RunnerOf(StagePlace place) const;
   const ExecutionEnvironment environment_;
   const arrow::StopToken stop_;

@@ -8,12 +8,12 @@
 
 namespace xshards {
 
-/// What the fragments of a stage make once and share while they run in one process, by
-/// the number that the planner gave it (JoinNode::shared_table). Thread-safe.
+/// Objects that the fragments of a stage create once and share within a process, by the
+/// number that the planner assigned (JoinNode::shared_table). Thread-safe.
 class StageState {
  public:
-  /// Return what is shared under a number; call `make` if there is nothing yet. `make`
-  /// must be cheap: others wait for it.
+  /// Return the object shared under a number; call `make` if there is none yet. `make`
+  /// must be cheap: other threads wait for it.
   template <typename T, typename Make>
   std::shared_ptr<T> GetOrMake(int32_t number, Make&& make) {
     std::lock_guard lock(mutex_);

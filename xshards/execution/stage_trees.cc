@@ -12,7 +12,7 @@ namespace xshards {
 
 namespace {
 
-/// A column as one of a wider type, or of another dtype.
+/// A column cast to a wider type, or to another dtype.
 Expression Widened(Expression column, const arrow::Field& from, const arrow::Field& to) {
   auto options = std::make_shared<arrow::compute::CastOptions>(
       WideningCast(*ValueType(from.type()), to.type()));
@@ -40,7 +40,7 @@ std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
 }
 
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions) {
-  // What functions gave may have no common type: whoever needs one says so.
+  // Outputs of functions may have no common type: a node that needs one reports it.
   return ToTrees(partitions, UnifySchemas(partitions).ValueOr(nullptr));
 }
 

@@ -15,28 +15,28 @@ namespace xshards {
 /// The work for each partition of a stage, without a sink: trees of narrow nodes.
 using Trees = std::vector<Plan>;
 
-/// True for what reads partitions that exist or that a stage makes.
+/// True for a node that reads existing partitions or the output of a stage.
 bool IsLeaf(const PlanNode& tree);
 /// Trees that read partitions.
 std::vector<Plan> ToTrees(const std::vector<Partition>& partitions,
                           const std::shared_ptr<arrow::Schema>& schema);
-/// The same with the schema that they have in common, if they have one.
+/// The same with their common schema, if there is one.
 arrow::Result<std::vector<Plan>> ToTrees(const std::vector<Partition>& partitions);
-/// A leaf that reads the partitions of two, which are of one stage.
+/// A leaf that reads the partitions of two leaves of one stage.
 Plan Merged(StageInputNode first, const StageInputNode& second);
-/// Put a node on top of every tree.
+/// Add a node on top of every tree.
 std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees);
-/// Trees that each give the rows of `group_size` neighbours.
+/// Trees that each concatenate the rows of `group_size` adjacent trees.
 std::vector<Plan> InGroups(const std::vector<Plan>& trees, size_t group_size);
-/// True if a column that trees give is held as a dictionary; see
+/// True if an output column of trees is dictionary-encoded; see
 /// types/dictionary_encoding.h.
 arrow::Result<bool> AnyEncoded(const std::vector<Plan>& trees);
-/// Only running a function tells what it gives.
+/// True if the output schema is unknown until a function has run.
 bool IsFunction(const PlanNode& tree);
-/// A selection that gives rows of one schema another that is wider.
+/// A selection that casts rows of one schema to a wider one.
 ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to);
-/// What a function returned for a partition is what the next function gets for it, even
-/// where other partitions have other columns.
+/// A function's output for a partition is the next function's input, even if other
+/// partitions have other columns.
 arrow::Result<Plan> AsStored(const Plan& tree);
 
 }  // namespace xshards

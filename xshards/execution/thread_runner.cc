@@ -12,6 +12,7 @@
 #include <thread>
 #endif
 
+#include "xshards/catch_exceptions.h"
 #include "xshards/execution/runner.h"
 #include "xshards/execution/stage_state.h"
 
@@ -34,7 +35,7 @@ class ThreadArena {
 
 #if XSHARDS_USE_TBB
 
-// More threads than the machine has are never more than waiting ones.
+// More threads than cores would only wait.
 ThreadArena::ThreadArena(int num_threads)
     : num_threads_(std::min(num_threads, tbb::info::default_concurrency())),
       arena_(num_threads_) {}
@@ -64,6 +65,14 @@ class ThreadRunner final : public Runner {
   arrow::Result<std::vector<FragmentResult>> Run(
       const std::vector<Fragment>& fragments, StorageEnvironment environment,
       const arrow::StopToken& stop, const std::function<void()>& on_done) override {
+    return CatchExceptions("Running partitions",
+                           [&] { return RunAll(fragments, environment, stop, on_done); });
+  }
+
+ private:
+  arrow::Result<std::vector<FragmentResult>> RunAll(
+      const std::vector<Fragment>& fragments, StorageEnvironment environment,
+      const arrow::StopToken& stop, const std::function<void()>& on_done) {
     std::vector<FragmentResult> results(fragments.size());
     std::atomic<bool> abandoned{false};
     StageState shared;
@@ -71,26 +80,26 @@ class ThreadRunner final : public Runner {
     arrow::Status failure;
     std::atomic<size_t> next{0};
     // Each thread takes the next fragment, so that the first partitions are ready first
-    // and a slow one holds up no other.
+    // and a slow one does not delay others.
     arena_.RunOnAll([&] {
       for (size_t i = next++; i < fragments.size() && !abandoned; i = next++) {
-        auto result = RunFragment(fragments[i], *operators_, environment, stop,
-                                  &abandoned, &shared);
-        if (result.ok()) {
-          results[i] = result.MoveValueUnsafe();
+        auto status = CatchExceptions("Running a partition", [&] {
+          ARROW_ASSIGN_OR_RAISE(results[i],
+                                RunFragment(fragments[i], *operators_, environment, stop,
+                                            &abandoned, &shared));
           on_done();
-          continue;
-        }
+          return arrow::Status::OK();
+        });
+        if (status.ok()) continue;
         std::lock_guard lock(mutex);
-        // What follows a failure is only "cancelled": the first is the cause.
-        if (!abandoned.exchange(true)) failure = result.status();
+        // Later failures are only "cancelled": the first is the cause.
+        if (!abandoned.exchange(true)) failure = std::move(status);
       }
     });
     ARROW_RETURN_NOT_OK(failure);
     return results;
   }
 
- private:
   ThreadArena arena_;
   std::shared_ptr<const OperatorTable> operators_;
 };

@@ -29,12 +29,12 @@ bool IsZero(const Operand& operand) {
   return zero.ok() && value->Equals(**zero);
 }
 
-/// The quotient of integers of which `right` divides none by zero.
+/// The quotient of integers; `right` is never zero.
 ArrowExpression IntegerFloor(const ArrowExpression& left, const ArrowExpression& right,
                              const TypePointer& type) {
   auto quotient = cp::call("divide", {left, right});
   if (arrow::is_unsigned_integer(type->id())) return quotient;
-  // Division rounds towards zero: one less where the exact quotient is negative.
+  // Division rounds towards zero: subtract one if the exact quotient is negative.
   const auto zero = Constant(0, type);
   auto is_negative =
       cp::call("xor", {cp::call("less", {left, zero}), cp::call("less", {right, zero})});
@@ -43,23 +43,27 @@ ArrowExpression IntegerFloor(const ArrowExpression& left, const ArrowExpression&
       "subtract",
       {quotient, IfElse(cp::call("and", {std::move(is_negative), std::move(has_rest)}),
                         Constant(1, type), zero)});
-  // The smallest integer by -1 wraps around.
+  // The smallest integer divided by -1 wraps around.
   return IfElse(cp::call("equal", {right, Constant(-1, type)}),
                 cp::call("negate", {left}), quotient);
 }
 
-/// Python's: towards the smaller, exact where the plain quotient would round up.
+/// Python's floor division: exact even where the plain quotient would round up.
 ArrowExpression FloatFloor(const ArrowExpression& left, const ArrowExpression& right,
                            const TypePointer& type) {
   auto rest = cp::call("modulo", {left, right});
   auto quotient = cp::call("divide", {cp::call("subtract", {left, rest}), right});
+  auto rounded = cp::call("round", {quotient}, cp::RoundOptions(0));
+  if (type->id() != arrow::Type::HALF_FLOAT) {
+    // The rest is infinite if the divisor is, and has another sign: -1.5 // inf is -1.
+    rounded = IfElse(cp::call("is_inf", {rest}), Constant(-1, type), std::move(rounded));
+  }
   return IfElse(cp::call("equal", {right, Constant(0, type)}),
-                cp::call("divide", {left, right}),
-                cp::call("round", {quotient}, cp::RoundOptions(0)));
+                cp::call("divide", {left, right}), std::move(rounded));
 }
 
-/// Floor division and modulo of integers: by zero gives a missing value, but 0 among
-/// the masked dtypes, as pandas has it.
+/// Floor division and modulo of integers: by zero gives a missing value, but 0 for the
+/// masked dtypes, as in pandas.
 ArrowExpression IntegerDivision(const std::string& function, const ArrowExpression& left,
                                 const ArrowExpression& right, const TypePointer& type,
                                 DtypeFamily family) {
@@ -73,7 +77,8 @@ ArrowExpression IntegerDivision(const std::string& function, const ArrowExpressi
   return IfElse(is_zero, std::move(zero), result);
 }
 
-/// 1 to the power of anything is 1, and anything to the power of 0, also if missing.
+/// 1 to any power is 1, and so is any value to the power of 0, even if the other operand
+/// is missing.
 ArrowExpression Power(const ArrowExpression& left, const ArrowExpression& right,
                       const TypePointer& type) {
   auto is = [&](const ArrowExpression& operand, int64_t value) {
@@ -84,7 +89,7 @@ ArrowExpression Power(const ArrowExpression& left, const ArrowExpression& right,
   return IfElse(std::move(one), Constant(1, type), cp::call("power", {left, right}));
 }
 
-/// A decimal as the nearest float; others stay.
+/// A decimal as the nearest float; other types are unchanged.
 Operand AsFloat(const Operand& operand) {
   if (!arrow::is_decimal(operand.id())) return operand;
   const auto& type = arrow::float64();
@@ -144,8 +149,8 @@ OperandResult NumberArithmetic(const Compiler& compiler, const std::string& func
 
 arrow::Status NoArithmetic(const std::string& function, const Operand& left,
                            const Operand& right) {
-  return arrow::Status::TypeError("there is no ", function, " of ", DescribeType(left),
-                                  " and ", DescribeType(right));
+  return arrow::Status::TypeError("unsupported operands for ", function, ": ",
+                                  DescribeType(left), " and ", DescribeType(right));
 }
 
 OperandResult CompileArithmetic(const Compiler& compiler,
@@ -175,7 +180,7 @@ OperandResult CompileArithmetic(const Compiler& compiler,
     auto separator = cp::literal(std::make_shared<arrow::LargeStringScalar>(""));
     return compiler.Typed(cp::call("binary_join_element_wise",
                                    {As(left, text), As(right, text), separator}),
-                          // That of the left, as in pandas, or of the only column.
+                          // The dtype of the left, as in pandas, or of the only column.
                           (left.literal() == nullptr ? left : right).family());
   }
   return NumberArithmetic(compiler, function, left, right);

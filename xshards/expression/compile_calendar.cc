@@ -18,7 +18,7 @@ using arrow::Type;
 
 arrow::Status CheckInstant(const char* what, const Operand& operand) {
   if (operand.id() == Type::TIMESTAMP) return arrow::Status::OK();
-  return arrow::Status::TypeError("the ", what, " is of a time, not of ",
+  return arrow::Status::TypeError("the ", what, " needs a timestamp, got ",
                                   DescribeType(operand));
 }
 
@@ -39,13 +39,13 @@ arrow::Result<std::pair<int, cp::CalendarUnit>> Frequency(const std::string& tex
   const int multiple = digits == 0 || digits > 6 ? 1 : std::stoi(text.substr(0, digits));
   if (unit == kUnits.end() || digits > 6 || multiple < 1) {
     return arrow::Status::Invalid(
-        "Expected a number and one of D, h, min, s, ms, us, ns, as in '15min', not '",
+        "Expected a number and one of D, h, min, s, ms, us, ns, as in '15min', got '",
         text, "'");
   }
   return std::pair{multiple, unit->second};
 }
 
-/// Whole seconds, so that text has no fractions of them.
+/// Truncated to seconds, so that text has no fractions.
 ArrowExpression Seconds(const Operand& time) {
   auto floored = cp::call("floor_temporal", {time.arrow},
                           cp::RoundTemporalOptions(1, cp::CalendarUnit::SECOND));
@@ -95,7 +95,7 @@ OperandResult CompileStrftime(const Compiler& compiler, const ArrowExpression::C
   ARROW_RETURN_NOT_OK(CheckInstant("text", time));
   ARROW_ASSIGN_OR_RAISE(auto format, TextOption(arguments[1]));
   if (format.find("%f") != std::string::npos) {
-    return arrow::Status::NotImplemented("strftime knows no %f: ", format);
+    return arrow::Status::NotImplemented("strftime does not support %f: ", format);
   }
   auto text = cp::call("strftime", {Seconds(time)}, cp::StrftimeOptions(format));
   return compiler.Typed(CastTo(std::move(text), arrow::large_utf8()), time.family());
@@ -136,7 +136,7 @@ OperandResult CompileConvertZone(const Compiler& compiler, const ArrowExpression
   ARROW_ASSIGN_OR_RAISE(const auto zone, TextOption(arguments[1]));
   if (TypeOf(time).timezone().empty()) {
     return arrow::Status::TypeError(
-        "a time without a zone cannot be converted to another: give it one with "
+        "a timestamp without a time zone cannot be converted to another: set one with "
         "tz_localize");
   }
   return compiler.Typed(CastTo(time.arrow, arrow::timestamp(TypeOf(time).unit(), zone)),
@@ -156,7 +156,7 @@ OperandResult CompileAssumeZone(const Compiler& compiler, const ArrowExpression:
   }
   if (!TypeOf(time).timezone().empty()) {
     return arrow::Status::TypeError(
-        "a time that has a zone gets no other: use tz_convert to show it elsewhere");
+        "a timestamp that has a time zone cannot be localized: use tz_convert");
   }
   return compiler.Typed(
       cp::call("assume_timezone", {time.arrow}, cp::AssumeTimezoneOptions(zone)),
@@ -168,8 +168,8 @@ OperandResult CompileDurationPart(const Compiler& compiler,
                                   std::vector<Operand> arguments) {
   const Operand& duration = arguments[0];
   if (duration.id() != Type::DURATION) {
-    return arrow::Status::TypeError("the ", call.function_name,
-                                    " is of a duration, not of ", DescribeType(duration));
+    return arrow::Status::TypeError("the ", call.function_name, " needs a duration, got ",
+                                    DescribeType(duration));
   }
   constexpr int64_t kSecondsPerDay = 24LL * 60 * 60;
   const int64_t scale = TicksPerSecond(duration);
@@ -189,7 +189,7 @@ OperandResult CompileDurationPart(const Compiler& compiler,
     return whole(
         cp::call("modulo", {FloorDivide(ticks, scale), cp::literal(kSecondsPerDay)}));
   }
-  // The microseconds of the second.
+  // The microseconds within the second.
   auto rest = cp::call("modulo", {ticks, cp::literal(scale)});
   constexpr int64_t kMicro = 1000 * 1000;
   return whole(scale > kMicro ? FloorDivide(rest, scale / kMicro)

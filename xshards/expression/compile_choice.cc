@@ -16,7 +16,7 @@ namespace {
 
 using arrow::Type;
 
-/// The field that holds both the values and what replaces some of them.
+/// The field that holds both the values and their replacements.
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOfBoth(const Operand& values,
                                                          const Operand& other) {
   if (other.id() == Type::NA) return values.field;
@@ -32,10 +32,10 @@ Operand InField(ArrowExpression compiled, const std::shared_ptr<arrow::Field>& f
   return {std::move(compiled), field};
 }
 
-/// A condition of which missing is false.
+/// A condition in which missing means false.
 arrow::Result<ArrowExpression> Condition(const Operand& operand) {
   if (operand.id() != Type::BOOL) {
-    return arrow::Status::TypeError("a condition is true or false, not ",
+    return arrow::Status::TypeError("a condition must be boolean, got ",
                                     DescribeType(operand));
   }
   return cp::call("coalesce", {operand.arrow, cp::literal(false)});
@@ -46,15 +46,16 @@ OperandResult ToBoolean(const Compiler& compiler, const Operand& operand,
   if (operand.id() == Type::BOOL) return compiler.Typed(operand.arrow, family);
   auto zero =
       As({cp::literal(int64_t{0}), arrow::field("", arrow::int64())}, operand.type());
-  auto value = cp::call("not_equal", {operand.arrow, std::move(zero)});
-  // NaN is true to numpy; a mask keeps it.
+  // NaN is true to numpy, but missing where there is a mask.
+  const auto& number = HasMissingLogic(family) ? NaNAsNull(operand) : operand.arrow;
+  auto value = cp::call("not_equal", {number, std::move(zero)});
   if (!HasMissingLogic(family)) {
     value = cp::call("coalesce", {std::move(value), cp::literal(true)});
   }
   return compiler.Typed(std::move(value), family);
 }
 
-/// Floats of a type with NaN where they are null.
+/// Floats of a type with NaN instead of null.
 ArrowExpression NullAsNaN(ArrowExpression floats, const TypePointer& type) {
   const Operand nan{cp::literal(std::nan("")), arrow::field("", arrow::float64())};
   return cp::call("coalesce", {std::move(floats), As(nan, type)});
@@ -77,7 +78,7 @@ DtypeFamily FamilyNamed(const std::string& dtype, const TypePointer& type) {
 }
 
 /// Whether floats are in the range of an unsigned type. Errors name those that are not,
-/// so these are not cut.
+/// so these are not truncated.
 ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType& type) {
   const double behind = std::ldexp(1.0, type.bit_width());
   return cp::call("and_kleene", {cp::call("greater_equal", {values, cp::literal(0.0)}),
@@ -138,24 +139,31 @@ OperandResult CompileAsType(const Compiler& compiler, const ArrowExpression::Cal
   if (operand.id() == Type::BOOL && IsText(*type)) {
     return compiler.Typed(BooleanText(operand), family);
   }
-  // numpy cuts fractions, and integers wrap around; the nullable dtypes refuse to.
+  if (IsText(*type) && operand.id() == Type::DURATION) {
+    // pandas looks at all values to choose a format: '1 days' or '1 days 00:00:00'.
+    return arrow::Status::NotImplemented(
+        "the text of durations depends on all values of a column, which an expression "
+        "does not see: use astype of the shards");
+  }
+  // numpy truncates fractions and wraps integers; the nullable dtypes fail.
   const bool cuts =
       !HasMissingLogic(family) && IsNumber(*type) && IsNumber(*operand.type());
   const bool has_no_nan = arrow::is_integer(type->id()) || IsText(*type);
-  // What a float beyond the range becomes depends on the processor: that is an error.
+  // Casting a float out of range depends on the processor: that is an error.
   const bool checks_range =
       arrow::is_floating(operand.id()) && arrow::is_integer(type->id());
   auto values = has_no_nan && may_be_missing ? NaNAsNull(operand) : operand.arrow;
   if (!may_be_missing && !checks_range) compiler.Require(values, type);
   if (cuts && checks_range) {
-    // pandas has nothing below zero among unsigned integers, not even what is cut to it.
+    // pandas rejects negative floats for unsigned integers, even those that truncate to
+    // 0.
     const bool is_signed = arrow::is_signed_integer(type->id());
-    const bool is_half = operand.id() == Type::HALF_FLOAT;  // which Arrow can't cut
+    const bool is_half = operand.id() == Type::HALF_FLOAT;  // which Arrow cannot truncate
     const TypePointer floats = is_half ? arrow::float32() : operand.type();
     if (is_half) {
       values = cp::call("cast", {std::move(values)}, cp::CastOptions::Safe(floats));
     }
-    if (!may_be_missing) values = NullAsNaN(std::move(values), floats);  // is refused
+    if (!may_be_missing) values = NullAsNaN(std::move(values), floats);  // is rejected
     auto cut = cp::call("trunc", {values});
     values = is_signed ? std::move(cut)
                        : cp::call("if_else",
@@ -168,7 +176,7 @@ OperandResult CompileAsType(const Compiler& compiler, const ArrowExpression::Cal
   return InField(std::move(typed.arrow), WithDtype(typed.field, dtype));
 }
 
-/// What a union makes of a column: pairs of the dtype's metadata follow it.
+/// The cast of a column in a union: the dtype's metadata follow as pairs.
 OperandResult CompileAsDtype(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const auto& options = static_cast<const cp::CastOptions&>(*call.options);

@@ -28,8 +28,8 @@ bool IsNumber(const Operand& operand) {
          operand.id() == Type::BOOL;
 }
 
-/// What holds the numbers of both exactly, as far as numpy compares them so: integers
-/// that no integer type holds meet as decimals.
+/// The type that holds the numbers of both exactly, as far as numpy compares them
+/// exactly: integers without a common integer type are compared as decimals.
 TypePointer ComparedNumbers(const Operand& left, const Operand& right) {
   const auto left_type = TypeBeside(left, right);
   const auto right_type = TypeBeside(right, left);
@@ -41,8 +41,8 @@ TypePointer ComparedNumbers(const Operand& left, const Operand& right) {
   return common;
 }
 
-/// The finer one; but the one of a constant that it cannot hold, which is before or
-/// behind all that it can.
+/// The finer unit; but the unit of a constant that it cannot represent, which is before
+/// or after all times that it can.
 arrow::TimeUnit::type ComparedUnit(const Operand& left, const Operand& right) {
   const auto finer = std::max(UnitOf(*left.type()), UnitOf(*right.type()));
   for (const Operand* operand : {&left, &right}) {
@@ -79,8 +79,8 @@ bool HasUnit(const arrow::DataType& type) {
   return type.id() == Type::DURATION || type.id() == Type::TIMESTAMP;
 }
 
-/// As the type that operands are compared in. Where that has a coarser unit, what is cut
-/// off makes no difference: see ComparedUnit.
+/// The operand as the type of the comparison. If that has a coarser unit, the truncated
+/// part makes no difference: see ComparedUnit.
 ArrowExpression Comparable(const Operand& operand, const TypePointer& type) {
   if (operand.id() == Type::BOOL && arrow::is_decimal(type->id())) {
     return CastTo(As(operand, arrow::int8()), type);
@@ -90,7 +90,7 @@ ArrowExpression Comparable(const Operand& operand, const TypePointer& type) {
   return is_cut ? CastTo(operand.arrow, type) : As(operand, type);
 }
 
-/// nullptr if decimals have nothing in common with the other.
+/// nullptr if decimals cannot be compared with the other type.
 TypePointer ComparedDecimals(const Operand& left, const Operand& right) {
   if (arrow::is_floating(left.id()) || arrow::is_floating(right.id())) {
     return arrow::float64();
@@ -98,7 +98,7 @@ TypePointer ComparedDecimals(const Operand& left, const Operand& right) {
   return DecimalCommonType(*left.type(), *right.type());
 }
 
-/// The type two operands are compared in; nullptr if they have nothing in common.
+/// The type in which two operands are compared; nullptr if they cannot be compared.
 TypePointer ComparedType(const Operand& left, const Operand& right) {
   if (left.id() == Type::NA) return right.type();
   if (right.id() == Type::NA) return left.type();
@@ -116,7 +116,7 @@ TypePointer ComparedType(const Operand& left, const Operand& right) {
   return left.type();
 }
 
-/// Text that stands for a time is read as one, in the zone of the column.
+/// Text is parsed as a time, in the zone of the column.
 arrow::Result<Operand> ReadTime(Operand text, const Operand& time) {
   const auto value = text.literal();
   if (value == nullptr || time.id() != Type::TIMESTAMP || !IsText(*text.type()))
@@ -128,7 +128,7 @@ arrow::Result<Operand> ReadTime(Operand text, const Operand& time) {
   return Operand{cp::literal(read), arrow::field("", read->type)};
 }
 
-/// Missing compares as false, but for `!=`; or stays missing.
+/// Comparing with a missing value is false, except `!=`; or stays missing.
 OperandResult Compared(const Compiler& compiler, const std::string& function,
                        ArrowExpression left, ArrowExpression right, DtypeFamily family) {
   auto compared = cp::call(function, {std::move(left), std::move(right)});
@@ -157,7 +157,7 @@ OperandResult CompareCategoryWithConstant(const Compiler& compiler,
   if (!codes.ok() || (*codes)->IsNull(0)) {
     return arrow::Status::TypeError(constant->ToString(),
                                     " is not among the categories of ",
-                                    column.arrow.ToString());
+                                    DescribeOperand(column));
   }
   ARROW_ASSIGN_OR_RAISE(auto code, (*codes)->GetScalar(0));
   auto column_codes = Codes(column, categories);
@@ -166,7 +166,7 @@ OperandResult CompareCategoryWithConstant(const Compiler& compiler,
                   is_left ? cp::literal(code) : column_codes, DtypeFamily::kPlain);
 }
 
-/// By the order of the categories; equality also of those that have none.
+/// Compared in the order of the categories; unordered ones for equality only.
 OperandResult CompareCategories(const Compiler& compiler, const std::string& function,
                                 const Operand& left, const Operand& right) {
   const bool both = left.family() == right.family();
@@ -174,7 +174,7 @@ OperandResult CompareCategories(const Compiler& compiler, const std::string& fun
     ARROW_ASSIGN_OR_RAISE(bool same, SameCategories(*left.field, *right.field));
     if (!same) {
       return arrow::Status::TypeError(
-          "categories can be compared only if they are the same");
+          "categorical columns can be compared only if they have the same categories");
     }
   }
   if (IsEquality(function)) {
@@ -188,7 +188,7 @@ OperandResult CompareCategories(const Compiler& compiler, const std::string& fun
   const Operand& category = left.family() == DtypeFamily::kCategory ? left : right;
   if (!IsOrdered(*category.field)) {
     return arrow::Status::TypeError(
-        "categories without an order can be compared by == and != only");
+        "unordered categories can be compared by == and != only");
   }
   if (!both) {
     if (left.literal() == nullptr && right.literal() == nullptr) {
@@ -202,7 +202,7 @@ OperandResult CompareCategories(const Compiler& compiler, const std::string& fun
                   DtypeFamily::kPlain);
 }
 
-/// A value as one of a type; nullptr if it is not the same.
+/// A value cast to a type; nullptr if the cast is not exact.
 std::shared_ptr<arrow::Scalar> ExactValue(const std::shared_ptr<arrow::Scalar>& value,
                                           const TypePointer& type) {
   auto from = value;
@@ -210,7 +210,7 @@ std::shared_ptr<arrow::Scalar> ExactValue(const std::shared_ptr<arrow::Scalar>& 
     if (value->type->id() == Type::DOUBLE) {
       return ExactDecimal(static_cast<const arrow::DoubleScalar&>(*value).value, *type);
     }
-    // Arrow asks of a decimal that it holds all integers of their type.
+    // Arrow requires a decimal that holds all integers of the type.
     const auto wide = DecimalCommonType(*value->type, *type);
     if (arrow::is_integer(value->type->id())) {
       auto widened = cp::Cast(value, wide);
@@ -226,22 +226,44 @@ std::shared_ptr<arrow::Scalar> ExactValue(const std::shared_ptr<arrow::Scalar>& 
   return cast->scalar();
 }
 
-/// The values that a type holds exactly, of this type: 1.5 is in no column of integers,
-/// and text is not parsed to be found among numbers.
+bool IsTimeType(const arrow::DataType& type) {
+  return arrow::is_temporal(type.id()) || type.id() == Type::DURATION;
+}
+
+/// Zero of the other sign, which is equal to it but not found by its bits; nullptr for
+/// all other values.
+std::shared_ptr<arrow::Scalar> OtherZero(const arrow::Scalar& value) {
+  if (value.type->id() == Type::DOUBLE) {
+    const double number = static_cast<const arrow::DoubleScalar&>(value).value;
+    if (number == 0) return std::make_shared<arrow::DoubleScalar>(-number);
+  } else if (value.type->id() == Type::FLOAT) {
+    const float number = static_cast<const arrow::FloatScalar&>(value).value;
+    if (number == 0) return std::make_shared<arrow::FloatScalar>(-number);
+  }
+  return nullptr;
+}
+
+/// The values that a type represents exactly, cast to it: 1.5 is in no column of
+/// integers, text is not parsed as numbers, and numbers are no times.
 arrow::Result<std::shared_ptr<arrow::Array>> ExactValues(const arrow::Array& values,
                                                          const TypePointer& type,
                                                          bool keep_missing) {
   ARROW_ASSIGN_OR_RAISE(auto builder, arrow::MakeBuilder(type));
-  const bool parses = IsText(*type) != IsText(*values.type());
+  const bool is_other_kind = IsText(*type) != IsText(*values.type()) ||
+                             IsTimeType(*type) != IsTimeType(*values.type());
   for (int64_t i = 0; i < values.length(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto value, values.GetScalar(i));
     if (!value->is_valid) {
       if (keep_missing) ARROW_RETURN_NOT_OK(builder->AppendNull());
       continue;
     }
-    if (parses) continue;
+    if (is_other_kind) continue;
     const auto exact = ExactValue(value, type);
-    if (exact != nullptr) ARROW_RETURN_NOT_OK(builder->AppendScalar(*exact));
+    if (exact == nullptr) continue;
+    ARROW_RETURN_NOT_OK(builder->AppendScalar(*exact));
+    if (const auto zero = OtherZero(*exact)) {
+      ARROW_RETURN_NOT_OK(builder->AppendScalar(*zero));
+    }
   }
   return builder->Finish();
 }
@@ -260,7 +282,7 @@ OperandResult CompileComparison(const Compiler& compiler,
   }
   const auto type = ComparedType(left, right);
   const auto family = CombinedFamily(left, right);
-  if (HasMissingLogic(family)) {  // NaN of a plain column is missing, too
+  if (HasMissingLogic(family)) {  // NaN of a plain column is also missing
     left.arrow = NaNAsNull(left);
     right.arrow = NaNAsNull(right);
   } else if (auto exact = CompareWithFloat(function, left, right)) {
@@ -300,8 +322,8 @@ OperandResult CompileIsIn(const Compiler& compiler, const ArrowExpression::Call&
                         masked ? DtypeFamily::kMasked : DtypeFamily::kPlain);
 }
 
-/// Values keep their places, so none is left out. One of a kind the column cannot hold is
-/// never found: text is not parsed to be found among numbers.
+/// Values keep their positions, so none is dropped. A value that the column's type cannot
+/// represent is never found: text is not parsed as numbers.
 OperandResult CompileIndexIn(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const Operand& operand = arguments[0];
@@ -332,7 +354,7 @@ OperandResult CompileLogic(const Compiler& compiler, const ArrowExpression::Call
                     ? nullptr
                     : NumericCommonType(*left_type, *right_type);
     if (type == nullptr || !arrow::is_integer(type->id())) {
-      return arrow::Status::TypeError("no integer type holds the bits of ",
+      return arrow::Status::TypeError("no common integer type for the bits of ",
                                       DescribeType(left), " and ", DescribeType(right));
     }
     return compiler.Typed(cp::call(is_and ? "bit_wise_and" : "bit_wise_or",
@@ -341,8 +363,7 @@ OperandResult CompileLogic(const Compiler& compiler, const ArrowExpression::Call
   }
   for (const Operand& operand : arguments) {
     if (operand.id() == Type::BOOL || operand.id() == Type::NA) continue;
-    return arrow::Status::TypeError("& and | take true/false values, not ",
-                                    DescribeType(operand));
+    return arrow::Status::TypeError("& and | need booleans, got ", DescribeType(operand));
   }
   auto both = cp::call(call.function_name,
                        {As(left, arrow::boolean()), As(right, arrow::boolean())});

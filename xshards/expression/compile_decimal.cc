@@ -23,7 +23,7 @@ using arrow::Type;
 
 constexpr int32_t kMaxPrecision128 = arrow::Decimal128Type::kMaxPrecision;
 constexpr int32_t kMaxPrecision256 = arrow::Decimal256Type::kMaxPrecision;
-// Python gives quotients so many digits in all.
+// The total digits of a quotient in Python.
 constexpr int32_t kQuotientDigits = 28;
 
 struct Digits {
@@ -38,7 +38,7 @@ Digits DigitsOf(const Operand& operand) {
   return {decimal.precision(), decimal.scale()};
 }
 
-/// Those of a whole constant, which are fewer than those of its type.
+/// The digits of an integer constant, which are fewer than those of its type.
 Digits FewestDigitsOf(const Operand& operand) {
   const auto value = operand.literal();
   if (value == nullptr || !value->is_valid || !arrow::is_integer(operand.id())) {
@@ -48,7 +48,7 @@ Digits FewestDigitsOf(const Operand& operand) {
   return {static_cast<int32_t>(text.size()) - (text[0] == '-' ? 1 : 0), 0};
 }
 
-/// What Arrow gives its results.
+/// The precision and scale of Arrow's results.
 Digits ResultDigits(const std::string& function, Digits left, Digits right) {
   if (function == "multiply") {
     return {left.precision + right.precision + 1, left.scale + right.scale};
@@ -71,12 +71,12 @@ TypePointer DecimalOf(Digits digits, bool wide) {
 ArrowExpression InDigits(const Operand& operand, Digits digits, bool wide) {
   const auto type = DecimalOf(digits, wide);
   if (!arrow::is_integer(operand.id())) return As(operand, type);
-  // Arrow casts integers only to decimals that hold all of their type.
+  // Arrow casts integers only to decimals that hold all values of their type.
   const auto whole = DecimalCommonType(*operand.type(), *operand.type());
   return As(Operand{As(operand, whole), arrow::field("", whole)}, type);
 }
 
-/// A sum, difference, product or quotient, in as many digits as it needs.
+/// A sum, difference, product or quotient, with as many digits as needed.
 OperandResult Exact(const Compiler& compiler, const std::string& function,
                     const Operand& left, const Operand& right, DtypeFamily family) {
   Digits a = DigitsOf(left);
@@ -95,7 +95,7 @@ OperandResult Exact(const Compiler& compiler, const std::string& function,
     return arrow::Status::TypeError("the ", function, " of ", DescribeType(left), " and ",
                                     DescribeType(right), " may have more than ",
                                     kMaxPrecision256,
-                                    " digits: cast one of them to float64 before");
+                                    " digits: cast one of them to float64 first");
   }
   const bool wide = result.precision > kMaxPrecision128 ||
                     left.id() == Type::DECIMAL256 || right.id() == Type::DECIMAL256 ||
@@ -104,7 +104,7 @@ OperandResult Exact(const Compiler& compiler, const std::string& function,
       cp::call(function, {InDigits(left, a, wide), InDigits(right, b, wide)}), family);
 }
 
-/// Python cuts quotients of decimals, Arrow's dtypes round them down.
+/// Python truncates quotients of decimals, Arrow's dtypes round them down.
 OperandResult WholeQuotient(const Compiler& compiler, const Operand& left,
                             const Operand& right, DtypeFamily family) {
   ARROW_ASSIGN_OR_RAISE(auto quotient, Exact(compiler, "divide", left, right, family));
@@ -112,7 +112,7 @@ OperandResult WholeQuotient(const Compiler& compiler, const Operand& left,
   return compiler.Typed(cp::call(round, {std::move(quotient.arrow)}), family);
 }
 
-/// What is left of the dividend, with its sign, as in Python.
+/// The remainder, with the sign of the dividend, as in Python.
 OperandResult Remainder(const Compiler& compiler, const Operand& left,
                         const Operand& right, DtypeFamily family) {
   ARROW_ASSIGN_OR_RAISE(auto quotient, WholeQuotient(compiler, left, right, family));
@@ -132,7 +132,7 @@ struct Floor {
   bool exact = false;
 };
 
-/// nullopt for a float of so many digits that no decimal of the scale comes near it.
+/// nullopt for a float that is out of range for decimals of the scale.
 std::optional<Floor> FloorAt(double number, int32_t scale) {
   constexpr int kMantissaBits = 53;
   constexpr int kMaxBits = 250;
@@ -251,7 +251,8 @@ OperandResult CompileDecimalArithmetic(const Compiler& compiler,
   if (function == "floor_divide") return WholeQuotient(compiler, left, right, family);
   if (function != "modulo") return Exact(compiler, function, left, right, family);
   if (family == DtypeFamily::kPlain) return Remainder(compiler, left, right, family);
-  return NoArithmetic(function, left, right);  // nor has pandas one of Arrow's decimals
+  return NoArithmetic(function, left,
+                      right);  // pandas does not support it for Arrow's decimals either
 }
 
 }  // namespace xshards

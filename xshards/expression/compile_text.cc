@@ -51,7 +51,7 @@ OperandResult CompileTextPad(const Compiler& compiler, const ArrowExpression::Ca
   ARROW_ASSIGN_OR_RAISE(const auto side, TextOption(arguments[1]));
   ARROW_ASSIGN_OR_RAISE(const auto width, IntegerOption(arguments[2]));
   ARROW_ASSIGN_OR_RAISE(auto filler, TextOption(arguments[3]));
-  // Where both sides cannot get as much, Python gives the left more in even widths.
+  // If the padding is odd, Python pads the left more for even widths.
   const cp::PadOptions options(width, std::move(filler), width % 2 == 0);
   return compiler.Typed(cp::call("utf8_" + side, {text.arrow}, options), text.family());
 }

@@ -14,12 +14,12 @@ namespace {
 
 arrow::Status CheckText(const std::string& function, const Operand& operand) {
   if (IsText(*operand.type())) return arrow::Status::OK();
-  return arrow::Status::TypeError(function, " needs text, not ", DescribeType(operand));
+  return arrow::Status::TypeError(function, " needs text, got ", DescribeType(operand));
 }
 
 }  // namespace
 
-// (text, separator, most splits or -1, from the end)
+// (text, separator, maximal number of splits or -1, from the end)
 OperandResult CompileTextSplit(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
@@ -33,13 +33,13 @@ OperandResult CompileTextSplit(const Compiler& compiler,
                         DtypeFamily::kPlain);
 }
 
-// (list, place): missing where the list is too short. Arrow's own list_element fails
-// there, so the one value is cut out, and what is not there filled up, before.
+// (list, index): missing if the list is too short. Arrow's own list_element fails there,
+// so a slice of one value is taken first, filled with null if it is empty.
 OperandResult CompileListGet(const Compiler& compiler, const ArrowExpression::Call& call,
                              std::vector<Operand> arguments) {
   const Operand& list = arguments[0];
   if (!arrow::is_list_like(list.id())) {
-    return arrow::Status::TypeError(call.function_name, " needs lists, not ",
+    return arrow::Status::TypeError(call.function_name, " needs lists, got ",
                                     DescribeType(list));
   }
   ARROW_ASSIGN_OR_RAISE(const auto place, IntegerOption(arguments[1]));
@@ -51,7 +51,7 @@ OperandResult CompileListGet(const Compiler& compiler, const ArrowExpression::Ca
       DtypeFamily::kPlain);
 }
 
-// (text, pattern with one named group): what the group matches first.
+// (text, pattern with one named group): the group's first match.
 OperandResult CompileTextExtract(const Compiler& compiler,
                                  const ArrowExpression::Call& call,
                                  std::vector<Operand> arguments) {

@@ -34,7 +34,7 @@ Operand Ticks(const Operand& duration, arrow::TimeUnit::type unit) {
                   arrow::int64());
 }
 
-/// Computed among floats, and cut to whole ticks as numpy does.
+/// Computed in floats, and truncated to whole ticks, as in numpy.
 OperandResult ScaleByFloat(const Compiler& compiler, const std::string& function,
                            const Operand& duration, const Operand& factor) {
   const auto unit = UnitOf(*duration.type());
@@ -60,7 +60,7 @@ OperandResult ScaleDuration(const Compiler& compiler, const std::string& functio
   auto divisor =
       cp::call("if_else", {std::move(zero), NullOf(arrow::int64()), std::move(number)});
   auto ticks = Ticks(duration, unit).arrow;
-  // `/` cuts towards zero, `//` rounds down.
+  // `/` truncates, `//` rounds down.
   const auto rest = function == "divide" ? "remainder" : "modulo";
   auto whole = cp::call("subtract", {ticks, cp::call(rest, {ticks, divisor})});
   return compiler.Typed(
@@ -98,7 +98,7 @@ OperandResult BetweenInstants(const Compiler& compiler, const Operand& left,
                               const Operand& right) {
   if (ZoneOf(left).empty() != ZoneOf(right).empty()) {
     return arrow::Status::TypeError(
-        "a time with a zone and one without have no distance");
+        "cannot subtract timestamps with and without a time zone");
   }
   const auto type =
       arrow::timestamp(std::max(UnitOf(*left.type()), UnitOf(*right.type())),
@@ -118,7 +118,7 @@ OperandResult MoveInstant(const Compiler& compiler, const std::string& function,
 
 arrow::Status CheckInstant(const std::string& function, const Operand& operand) {
   if (IsInstant(operand)) return arrow::Status::OK();
-  return arrow::Status::TypeError("the ", function, " is of a time, not of ",
+  return arrow::Status::TypeError("the ", function, " needs a timestamp, got ",
                                   DescribeType(operand));
 }
 
@@ -151,7 +151,7 @@ OperandResult CompileTimeArithmetic(const Compiler& compiler, const std::string&
   if (IsDuration(left) && number(right) && (function == "multiply" || divides)) {
     return ScaleDuration(compiler, function, left, right);
   }
-  // Dates, and the mistakes that Arrow has words for.
+  // Dates, and operands that Arrow rejects with its own message.
   return compiler.Typed(cp::call(function, {left.arrow, right.arrow}),
                         DtypeFamily::kPlain);
 }

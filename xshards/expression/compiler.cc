@@ -8,13 +8,19 @@
 #include <arrow/compute/cast.h>
 #include <arrow/datum.h>
 
+#include "xshards/expression/expression_graph.h"
+
 namespace xshards {
 
 namespace cp = arrow::compute;
 
 namespace {
 
-/// Arrow's function as it is; the family of dtypes is that of its arguments.
+/// What is larger than this is computed once, by a step: rules may use an operand several
+/// times, so that chains of them would grow exponentially.
+constexpr double kMaxCalls = 16;
+
+/// Arrow's function unchanged; the family of dtypes is that of its arguments.
 OperandResult CompilePlainCall(const Compiler& compiler,
                                const ArrowExpression::Call& call,
                                std::vector<Operand> arguments) {
@@ -126,26 +132,67 @@ std::shared_ptr<arrow::Scalar> Operand::literal() const {
   return value != nullptr && value->is_scalar() ? value->scalar() : nullptr;
 }
 
-OperandResult Compiler::Compile(const ArrowExpression& expression) const {
-  if (const arrow::FieldRef* reference = expression.field_ref()) {
-    return Column(*reference);
-  }
-  const ArrowExpression::Call* call = expression.call();
-  if (call == nullptr) return Typed(expression, DtypeFamily::kPlain);
+OperandResult Compiler::Compile(const ArrowExpression& expression) {
+  if (expression.call() == nullptr) return CompileLeaf(expression);
+  const auto shared = SharedCalls(expression);
+  std::unordered_map<const ArrowCall*, Operand> compiled;
+  arrow::Status status;
+  ForEachCall(expression, [&](const ArrowExpression& part) {
+    if (!status.ok()) return;
+    const ArrowCall* call = part.call();
+    auto operand = CompileCall(*call, compiled);
+    const bool is_whole = call == expression.call();
+    if (operand.ok() && !is_whole &&
+        (shared.contains(call) || NumWrittenCalls(operand->arrow) > kMaxCalls)) {
+      operand = AddStep(*operand);
+    }
+    status = operand.status();
+    if (status.ok()) compiled.emplace(call, operand.MoveValueUnsafe());
+  });
+  ARROW_RETURN_NOT_OK(status);
+  return compiled.at(expression.call());
+}
+
+OperandResult Compiler::CompileLeaf(const ArrowExpression& expression) const {
+  const arrow::FieldRef* reference = expression.field_ref();
+  return reference != nullptr ? Column(*reference)
+                              : Typed(expression, DtypeFamily::kPlain);
+}
+
+OperandResult Compiler::CompileCall(
+    const ArrowCall& call,
+    const std::unordered_map<const ArrowCall*, Operand>& compiled) const {
   std::vector<Operand> arguments;
-  for (const auto& argument : call->arguments) {
-    ARROW_ASSIGN_OR_RAISE(auto compiled, Compile(argument));
-    arguments.push_back(std::move(compiled));
+  for (const auto& argument : call.arguments) {
+    const auto known = compiled.find(argument.call());
+    if (known != compiled.end()) {
+      arguments.push_back(known->second);
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto leaf, CompileLeaf(argument));
+    arguments.push_back(std::move(leaf));
   }
   for (const auto& argument : arguments) {
-    if (!IsOpaque(*argument.field) || call->function_name == "is_null") continue;
+    if (!IsOpaque(*argument.field) || call.function_name == "is_null") continue;
     return arrow::Status::TypeError("column '", argument.field->name(),
                                     "' holds Python objects, which only a Python "
-                                    "function understands: use transform_shard");
+                                    "function can read: use transform_shard");
   }
-  const auto rule = Rules().find(call->function_name);
-  return rule == Rules().end() ? CompilePlainCall(*this, *call, std::move(arguments))
-                               : rule->second(*this, *call, std::move(arguments));
+  const auto rule = Rules().find(call.function_name);
+  return rule == Rules().end() ? CompilePlainCall(*this, call, std::move(arguments))
+                               : rule->second(*this, call, std::move(arguments));
+}
+
+OperandResult Compiler::AddStep(const Operand& operand) {
+  if (operand.arrow.call() == nullptr) return operand;
+  ARROW_ASSIGN_OR_RAISE(auto bound, operand.arrow.Bind(*schema_));
+  if (!operand.type()->Equals(*bound.type())) return operand;
+  const int index = schema_->num_fields();
+  auto fields = schema_->fields();
+  fields.push_back(arrow::field("", operand.type()));
+  schema_ = arrow::schema(std::move(fields));
+  steps_.push_back(std::move(bound));
+  return Operand{cp::field_ref(arrow::FieldRef(index)), operand.field};
 }
 
 OperandResult Compiler::Typed(ArrowExpression compiled, DtypeFamily family) const {
@@ -154,7 +201,7 @@ OperandResult Compiler::Typed(ArrowExpression compiled, DtypeFamily family) cons
   if (literal != nullptr && literal->is_scalar()) {
     type = literal->type();
   } else {
-    ARROW_ASSIGN_OR_RAISE(auto bound, compiled.Bind(schema_));
+    ARROW_ASSIGN_OR_RAISE(auto bound, compiled.Bind(*schema_));
     type = bound.type()->GetSharedPtr();
   }
   auto field = WithDtype(arrow::field("", type), DtypeNameIn(family, *type));
@@ -166,10 +213,11 @@ void Compiler::Require(ArrowExpression compiled, TypePointer type) const {
 }
 
 OperandResult Compiler::Column(const arrow::FieldRef& reference) const {
-  auto field = schema_.GetFieldByName(*reference.name());
-  auto column = cp::field_ref(reference);
+  const int index = schema_->GetFieldIndex(*reference.name());
+  const auto& field = schema_->field(index);
+  auto column = cp::field_ref(arrow::FieldRef(index));
   auto type = ValueType(field->type());
-  if (type->Equals(*field->type())) return Operand{std::move(column), std::move(field)};
+  if (type->Equals(*field->type())) return Operand{std::move(column), field};
   return Operand{CastTo(std::move(column), type), field->WithType(type)};
 }
 
@@ -205,7 +253,7 @@ ArrowExpression CastTo(ArrowExpression operand, const TypePointer& type) {
 
 ArrowExpression As(const Operand& operand, const TypePointer& type) {
   if (operand.type()->Equals(*type)) return operand.arrow;
-  // A time that the finer unit cannot hold is an error, not another time.
+  // A time out of range of the finer unit is an error, not a wrapped value.
   const bool is_time =
       arrow::is_temporal(type->id()) || type->id() == arrow::Type::DURATION;
   auto options = is_time ? cp::CastOptions::Safe(type) : cp::CastOptions::Unsafe(type);
@@ -239,8 +287,8 @@ bool IsText(const arrow::DataType& type) {
 arrow::Result<int64_t> IntegerOption(const Operand& operand) {
   const auto value = operand.literal();
   if (value == nullptr || operand.id() != arrow::Type::INT64 || !value->is_valid) {
-    return arrow::Status::TypeError("expected an integer constant, not ",
-                                    operand.arrow.ToString());
+    return arrow::Status::TypeError("expected an integer constant, got ",
+                                    DescribeOperand(operand));
   }
   return static_cast<const arrow::Int64Scalar&>(*value).value;
 }
@@ -248,10 +296,16 @@ arrow::Result<int64_t> IntegerOption(const Operand& operand) {
 arrow::Result<std::string> TextOption(const Operand& operand) {
   const auto value = operand.literal();
   if (value == nullptr || !value->is_valid || !IsText(*operand.type())) {
-    return arrow::Status::TypeError("expected a text constant, not ",
-                                    operand.arrow.ToString());
+    return arrow::Status::TypeError("expected a text constant, got ",
+                                    DescribeOperand(operand));
   }
   return std::string(static_cast<const arrow::BaseBinaryScalar&>(*value).view());
+}
+
+std::string DescribeOperand(const Operand& operand) {
+  const bool is_column =
+      operand.arrow.field_ref() != nullptr && !operand.field->name().empty();
+  return is_column ? operand.field->name() : operand.arrow.ToString();
 }
 
 std::string DescribeType(const Operand& operand) {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <arrow/compute/expression.h>
@@ -16,14 +18,14 @@
 
 namespace xshards {
 
-// How an Expression, which says what is meant in pandas' terms, becomes calls of Arrow's
-// kernels that give pandas' results. Every function has a rule; the rules of one theme
-// share a file (compile_arithmetic.cc and so on), compiler.cc has the table of them.
+// How an Expression, which has pandas' semantics, is compiled to calls of Arrow's kernels
+// that give pandas' results. Every function has a rule; the rules of one theme share a
+// file (compile_arithmetic.cc and so on), compiler.cc has the table of them.
 
 using ArrowExpression = arrow::compute::Expression;
 using TypePointer = std::shared_ptr<arrow::DataType>;
 
-/// A compiled expression and what it gives.
+/// A compiled expression and its result type.
 struct Operand {
   ArrowExpression arrow;
   std::shared_ptr<arrow::Field> field;  // its type and dtype
@@ -42,28 +44,42 @@ using OperandResult = arrow::Result<Operand>;
 
 class Compiler {
  public:
-  explicit Compiler(const arrow::Schema& schema) : schema_(schema) {}
+  /// For the columns that an expression reads, none of them encoded.
+  explicit Compiler(arrow::FieldVector columns)
+      : schema_(arrow::schema(std::move(columns))) {}
 
-  OperandResult Compile(const ArrowExpression& expression) const;
-  /// What a compiled expression gives, in a family of dtypes.
+  /// Compile an expression. Its parts that are used in several places, and those that
+  /// have become large, are computed by steps. Once per Compiler.
+  OperandResult Compile(const ArrowExpression& expression);
+  /// The columns, and then what each step gives: what all that is compiled is bound to.
+  const arrow::Schema& schema() const { return *schema_; }
+  const std::vector<ArrowExpression>& steps() const { return steps_; }
+  /// The result of a compiled expression, in a family of dtypes.
   OperandResult Typed(ArrowExpression compiled, DtypeFamily family) const;
-  /// Note that a compiled part must give values, which become `type`. No kernel checks
-  /// it.
+  /// Record that a compiled part must have no missing values, because it is cast to
+  /// `type`. No kernel checks it.
   void Require(ArrowExpression compiled, TypePointer type) const;
   const std::vector<RequiredValues>& required() const { return required_; }
 
  private:
   OperandResult Column(const arrow::FieldRef& reference) const;
+  OperandResult CompileLeaf(const ArrowExpression& expression) const;
+  OperandResult CompileCall(
+      const ArrowExpression::Call& call,
+      const std::unordered_map<const ArrowExpression::Call*, Operand>& compiled) const;
+  /// The result of a step as an operand.
+  OperandResult AddStep(const Operand& operand);
 
-  const arrow::Schema& schema_;
-  mutable std::vector<RequiredValues> required_;  // what rules found on the way
+  std::shared_ptr<arrow::Schema> schema_;
+  std::vector<ArrowExpression> steps_;
+  mutable std::vector<RequiredValues> required_;  // collected while rules run
 };
 
 using Rule = OperandResult (*)(const Compiler&, const ArrowExpression::Call&,
                                std::vector<Operand>);
 
 // compile_arithmetic.cc
-/// The error for operands that a function does not take.
+/// The error for unsupported operands of a function.
 arrow::Status NoArithmetic(const std::string& function, const Operand& left,
                            const Operand& right);
 OperandResult CompileArithmetic(const Compiler&, const ArrowExpression::Call&,
@@ -75,23 +91,23 @@ OperandResult CompileAbs(const Compiler&, const ArrowExpression::Call&,
 OperandResult CompileRound(const Compiler&, const ArrowExpression::Call&,
                            std::vector<Operand>);
 // compile_decimal.cc
-/// Of decimals beside integers, decimals and truth values; not of powers.
+/// Arithmetic of decimals with decimals, integers and booleans; not powers.
 OperandResult CompileDecimalArithmetic(const Compiler&, const std::string& function,
                                        Operand left, Operand right);
-/// What comparing decimals with a float comes to among decimals.
+/// A comparison of decimals with a float, expressed in decimals.
 struct DecimalComparison {
   std::string function;  // with the decimals on the left
   ArrowExpression decimal;
   ArrowExpression constant;
   TypePointer type;
-  bool never_equal = false;  // no decimal of the scale is the float
+  bool never_equal = false;  // no decimal of the scale equals the float
 };
-/// Compare decimals with a constant float exactly, as Python does. nullopt if it is not
-/// about these two, or no decimal comes near the float.
+/// Compare decimals with a constant float exactly, as Python does. nullopt for other
+/// operands, or if the float is out of range.
 std::optional<DecimalComparison> CompareWithFloat(const std::string& function,
                                                   const Operand& left,
                                                   const Operand& right);
-/// A float as a decimal of a type; nullptr if that is not exactly the same.
+/// A float as a decimal of a type; nullptr if that is not exact.
 std::shared_ptr<arrow::Scalar> ExactDecimal(double number, const arrow::DataType& type);
 // compile_time.cc
 OperandResult CompileTimeArithmetic(const Compiler&, const std::string& function,
@@ -164,26 +180,28 @@ OperandResult CompileAssumeZone(const Compiler&, const ArrowExpression::Call&,
 OperandResult CompileDurationPart(const Compiler&, const ArrowExpression::Call&,
                                   std::vector<Operand>);
 
-// What rules are made of.
+// Building blocks of rules.
 
-/// The family of what is computed from two operands.
+/// The dtype family of the result of two operands.
 DtypeFamily CombinedFamily(const Operand& left, const Operand& right);
-/// The type an operand has beside another: a plain Python number takes that of the
-/// column it meets, as in numpy. nullptr if its value does not fit.
+/// The type of an operand combined with another: a plain Python number takes the type of
+/// the column, as in numpy. nullptr if its value does not fit.
 TypePointer TypeBeside(const Operand& operand, const Operand& other);
 /// The operand cast to a type; a constant is cast at once.
 ArrowExpression As(const Operand& operand, const TypePointer& type);
 ArrowExpression CastTo(ArrowExpression operand, const TypePointer& type);
 ArrowExpression NullOf(const TypePointer& type);
-/// The operand with null where it is NaN.
+/// The operand with null instead of NaN.
 ArrowExpression NaNAsNull(const Operand& operand);
 bool IsText(const arrow::DataType& type);
 /// The unit of timestamps and durations.
 arrow::TimeUnit::type UnitOf(const arrow::DataType& type);
-/// A constant of a rule's options, as an integer. TypeError if it is none.
+/// A constant of a rule's options, as an integer. TypeError if it is not one.
 arrow::Result<int64_t> IntegerOption(const Operand& operand);
-/// A constant of a rule's options, as text. TypeError if it is none.
+/// A constant of a rule's options, as text. TypeError if it is not text.
 arrow::Result<std::string> TextOption(const Operand& operand);
+/// The name of a column, or the compiled expression, for messages.
+std::string DescribeOperand(const Operand& operand);
 /// "int64" or "category (large_string)", for messages.
 std::string DescribeType(const Operand& operand);
 

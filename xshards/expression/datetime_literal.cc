@@ -16,8 +16,8 @@ namespace cp = arrow::compute;
 
 namespace {
 
-/// The text as Arrow reads it, "YYYY-MM-DD hh:mm:ss.f" and an offset; empty if it is none
-/// of the forms that are known.
+/// The text in Arrow's format, "YYYY-MM-DD hh:mm:ss.f" and an offset; empty if its format
+/// is not supported.
 std::string InFull(const std::string& text) {
   constexpr size_t kLongest = 64;
   static const std::regex kForm(
@@ -25,7 +25,7 @@ std::string InFull(const std::string& text) {
       R"((?:[ T](\d\d?)(?::(\d\d)(?::(\d\d)(\.\d{1,9})?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?\s*)");
   std::smatch part;
   if (text.size() > kLongest || !std::regex_match(text, part, kForm)) return "";
-  // The first of these parts that is there, in two digits.
+  // The first of these parts that is present, in two digits.
   const auto two = [&](std::initializer_list<size_t> parts, const char* otherwise) {
     for (const size_t i : parts) {
       if (part[i].matched) return (part[i].length() == 1 ? "0" : "") + part[i].str();
@@ -37,8 +37,8 @@ std::string InFull(const std::string& text) {
          part[11].str();
 }
 
-/// With the coarsest unit, from this one on, that the text needs; with microseconds if
-/// it is beyond what nanoseconds hold.
+/// With the coarsest unit, from this one on, that the text needs; with microseconds if it
+/// is out of range of nanoseconds.
 arrow::Result<arrow::Datum> ReadInFull(const std::string& text,
                                        arrow::TimeUnit::type unit,
                                        const std::string& zone) {
@@ -48,12 +48,12 @@ arrow::Result<arrow::Datum> ReadInFull(const std::string& text,
     unit = static_cast<arrow::TimeUnit::type>(unit + 1);
     read = cp::Cast(value, arrow::timestamp(unit, zone));
   }
-  // Nanoseconds hold but the years 1678 to 2261.
+  // Nanoseconds cover only the years 1678 to 2261.
   if (!read.ok()) read = cp::Cast(value, arrow::timestamp(arrow::TimeUnit::MICRO, zone));
   return read;
 }
 
-/// Whether a text is a time only without the digits that need nanoseconds.
+/// Whether a text is a valid time only without its nanosecond digits.
 bool IsBeyondNanoseconds(std::string text, const std::string& zone) {
   constexpr size_t kMicroseconds = 6;
   const size_t begin = text.find('.') + 1;
@@ -85,15 +85,15 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> ReadTimeText(
     if (moment.ok() && !zone.empty()) return moment->scalar();
     if (IsBeyondNanoseconds(full, zone)) {
       return arrow::Status::TypeError(
-          "expected at most six digits of a second in a time that nanoseconds cannot "
-          "hold, before 1677-09-21 or behind 2262-04-11, not '",
+          "expected at most six fractional digits in a time out of range of nanoseconds, "
+          "before 1677-09-21 or after 2262-04-11, got '",
           text, "'");
     }
   }
   return arrow::Status::TypeError(
       "expected a date such as '2013-02' or '2013-02-01 05:30'",
-      zone.empty() ? ", without an offset," : "", " beside ", type.ToString(), ", not '",
-      text, "'");
+      zone.empty() ? ", without an offset," : "", " to compare with ", type.ToString(),
+      ", got '", text, "'");
 }
 
 }  // namespace xshards

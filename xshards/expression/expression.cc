@@ -2,6 +2,8 @@
 #include "xshards/expression/expression.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include <arrow/array.h>
 #include <arrow/compute/api_scalar.h>
@@ -10,6 +12,7 @@
 #include <arrow/type.h>
 
 #include "xshards/expression/compiler.h"
+#include "xshards/expression/expression_graph.h"
 #include "xshards/types/dictionary_encoding.h"
 
 namespace xshards {
@@ -18,43 +21,33 @@ namespace cp = arrow::compute;
 
 namespace {
 
-void CollectColumns(const ArrowExpression& expression, std::vector<std::string>& names) {
-  if (const arrow::FieldRef* reference = expression.field_ref()) {
-    const std::string& name = *reference->name();
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
+/// Written out up to this size, a larger one with its shared parts apart.
+constexpr double kMaxWrittenCalls = 64;
+
+arrow::Result<int> IndexOf(const std::string& name, const arrow::Schema& schema) {
+  const int index = schema.GetFieldIndex(name);
+  if (index >= 0) return index;
+  std::string known;
+  for (const auto& field : schema.fields()) {
+    known += (known.empty() ? "" : ", ") + field->name();
   }
-  if (const auto* call = expression.call()) {
-    for (const auto& argument : call->arguments) CollectColumns(argument, names);
-  }
+  const bool twice = schema.GetAllFieldIndices(name).size() > 1;
+  return arrow::Status::KeyError(
+      twice ? "There are several columns named '" : "There is no column '", name,
+      "'; there are: ", known);
 }
 
-ArrowExpression Replace(
-    const ArrowExpression& expression,
-    const std::vector<std::pair<std::string, Expression>>& replacements) {
-  if (const arrow::FieldRef* reference = expression.field_ref()) {
-    for (const auto& [name, replacement] : replacements) {
-      if (name == *reference->name()) return replacement.arrow();
-    }
-    return expression;
+/// The type and dtype of an expression's result.
+std::shared_ptr<arrow::Field> ResultField(const ArrowExpression& source,
+                                          const ArrowExpression& bound,
+                                          const arrow::Field& compiled) {
+  auto field = arrow::field("", bound.type()->GetSharedPtr());
+  const auto* call = source.call();
+  if (call != nullptr && call->function_name == "as_dtype") {
+    return field->WithMetadata(compiled.metadata());
   }
-  const auto* call = expression.call();
-  if (call == nullptr) return expression;
-  std::vector<ArrowExpression> arguments;
-  for (const auto& argument : call->arguments) {
-    arguments.push_back(Replace(argument, replacements));
-  }
-  return cp::call(call->function_name, std::move(arguments), call->options);
-}
-
-void CollectConjuncts(const ArrowExpression& expression, std::vector<Expression>& out) {
-  const auto* call = expression.call();
-  if (call != nullptr && call->function_name == "and_kleene") {
-    for (const auto& argument : call->arguments) CollectConjuncts(argument, out);
-  } else {
-    out.emplace_back(expression);
-  }
+  // Only the dtype: the result does not inherit a column's label or index.
+  return WithDtypeOf(field, compiled);
 }
 
 Expression Binary(const char* function, const Expression& left, const Expression& right) {
@@ -72,48 +65,54 @@ Expression Expression::Call(std::string function, std::vector<Expression> argume
 }
 
 arrow::Result<BoundExpression> Expression::Bind(const arrow::Schema& schema) const {
+  BoundExpression made;
+  // Only the columns that it reads: tables may have thousands.
+  arrow::FieldVector fields;
   for (const std::string& name : Columns()) {
-    if (schema.GetFieldIndex(name) >= 0) continue;
-    std::string known;
-    for (const auto& field : schema.fields()) {
-      known += (known.empty() ? "" : ", ") + field->name();
-    }
-    const bool twice = schema.GetAllFieldIndices(name).size() > 1;
-    return arrow::Status::KeyError(
-        twice ? "There are several columns named '" : "There is no column '", name,
-        "'; there are: ", known);
+    ARROW_ASSIGN_OR_RAISE(const int index, IndexOf(name, schema));
+    made.columns.push_back(index);
+    const auto& field = schema.field(index);
+    fields.push_back(IsEncoded(*field) ? field->WithType(ValueType(field->type()))
+                                       : field);
   }
-  const auto values = DecodedSchema(arrow::schema(schema.fields(), schema.metadata()));
-  auto bind = [&]() -> arrow::Result<BoundExpression> {
-    const Compiler compiler(*values);
-    ARROW_ASSIGN_OR_RAISE(auto compiled, compiler.Compile(arrow_));
-    ARROW_ASSIGN_OR_RAISE(auto bound, compiled.arrow.Bind(*values));
-    auto required = compiler.required();
-    for (auto& one : required) {
-      ARROW_ASSIGN_OR_RAISE(one.arrow, one.arrow.Bind(*values));
+  Compiler compiler(std::move(fields));
+  const auto compile = [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto compiled, compiler.Compile(arrow_));
+    ARROW_ASSIGN_OR_RAISE(made.arrow, compiled.arrow.Bind(compiler.schema()));
+    made.steps = compiler.steps();
+    made.required = compiler.required();
+    for (auto& one : made.required) {
+      ARROW_ASSIGN_OR_RAISE(one.arrow, one.arrow.Bind(compiler.schema()));
     }
-    auto field = arrow::field("", bound.type()->GetSharedPtr());
-    const auto* call = arrow_.call();
-    if (call != nullptr && call->function_name == "as_dtype") {
-      return BoundExpression{std::move(bound),
-                             field->WithMetadata(compiled.field->metadata()),
-                             std::move(required)};
-    }
-    // Only the dtype: a label or index that a column had is not that of the result.
-    return BoundExpression{std::move(bound), WithDtypeOf(field, *compiled.field),
-                           std::move(required)};
+    made.field = ResultField(arrow_, made.arrow, *compiled.field);
+    return arrow::Status::OK();
   };
-  auto bound = bind();
-  if (bound.ok()) return bound;
-  const auto code = bound.status().IsCapacityError() ? arrow::StatusCode::CapacityError
-                                                     : arrow::StatusCode::TypeError;
+  const auto status = compile();
+  if (status.ok()) return made;
+  const auto code = status.IsCapacityError() ? arrow::StatusCode::CapacityError
+                                             : arrow::StatusCode::TypeError;
   return arrow::Status::FromArgs(code, "Cannot compute ", ToString(), ": ",
-                                 bound.status().message());
+                                 status.message());
 }
 
 std::vector<std::string> Expression::Columns() const {
   std::vector<std::string> names;
-  CollectColumns(arrow_, names);
+  std::unordered_set<std::string> seen_names;
+  std::unordered_set<const ArrowCall*> seen_calls;
+  std::vector<const ArrowExpression*> left = {&arrow_};
+  while (!left.empty()) {
+    const ArrowExpression& part = *left.back();
+    left.pop_back();
+    const arrow::FieldRef* reference = part.field_ref();
+    if (reference != nullptr && seen_names.insert(*reference->name()).second) {
+      names.push_back(*reference->name());
+    }
+    const auto* call = part.call();
+    if (call == nullptr || !seen_calls.insert(call).second) continue;
+    for (auto it = call->arguments.rbegin(); it != call->arguments.rend(); ++it) {
+      left.push_back(&*it);
+    }
+  }
   return names;
 }
 
@@ -122,18 +121,40 @@ const std::string* Expression::column_name() const {
   return reference == nullptr ? nullptr : reference->name();
 }
 
-Expression Expression::Substitute(
-    const std::vector<std::pair<std::string, Expression>>& replacements) const {
-  return Expression(Replace(arrow_, replacements));
+Expression Expression::Substitute(const Replacements& replacements) const {
+  return Expression(ReplaceColumns(arrow_, [&](const std::string& name) {
+    const auto found = replacements.find(name);
+    return found == replacements.end() ? nullptr : &found->second.arrow_;
+  }));
 }
 
 std::vector<Expression> Expression::Conjuncts() const {
   std::vector<Expression> parts;
-  CollectConjuncts(arrow_, parts);
+  std::vector<ArrowExpression> left = {arrow_};
+  std::unordered_set<const ArrowCall*> seen;
+  while (!left.empty()) {
+    const ArrowExpression part = std::move(left.back());
+    left.pop_back();
+    const auto* call = part.call();
+    if (call != nullptr && !seen.insert(call).second) continue;
+    if (call != nullptr && call->function_name == "and_kleene") {
+      left.insert(left.end(), call->arguments.rbegin(), call->arguments.rend());
+    } else {
+      parts.emplace_back(part);
+    }
+  }
   return parts;
 }
 
-std::string Expression::ToString() const { return arrow_.ToString(); }
+std::string Expression::ToString() const {
+  if (NumWrittenCalls(arrow_) <= kMaxWrittenCalls) return arrow_.ToString();
+  const auto parts = SplitSharedParts(arrow_);
+  std::string text;
+  for (size_t i = 0; i + 1 < parts.trees.size(); ++i) {
+    text += parts.prefix + std::to_string(i) + " = " + parts.trees[i].ToString() + "; ";
+  }
+  return text + parts.trees.back().ToString();
+}
 
 Expression Expression::IsNull() const { return Call("is_null", {*this}); }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,33 +18,37 @@
 
 namespace xshards {
 
-/// A part of an expression that must give a value for every row: it becomes integers that
-/// cannot be missing.
+/// A part of an expression that must not be missing in any row: it is cast to integers
+/// that cannot be missing.
 struct RequiredValues {
   arrow::compute::Expression arrow;
-  std::shared_ptr<arrow::DataType> type;  // that they become
+  std::shared_ptr<arrow::DataType> type;  // that they are cast to
 };
 
-/// An expression ready to run on batches of one schema.
+/// An expression ready to run on batches of one schema. It is bound to some of the
+/// schema's columns, those that it reads, and after them to the result of each step.
 struct BoundExpression {
+  std::vector<int> columns;
+  /// Parts that are computed once and used several times, each of what is before it.
+  std::vector<arrow::compute::Expression> steps;
   arrow::compute::Expression arrow;
-  std::shared_ptr<arrow::Field> field;  // the type and pandas' dtype of what it gives
+  std::shared_ptr<arrow::Field> field;  // the type and pandas dtype of the result
   std::vector<RequiredValues> required = {};
 };
 
 /// A description of a value computed from the columns of a row: plain data, made with
 /// col(), lit(), operators and the functions below.
 ///
-/// It says what is meant in pandas' terms; Bind() compiles it to Arrow kernels with
-/// pandas' results: a comparison with a missing value is false (`!=` true) or, among the
-/// nullable dtypes, missing; `/` of integers gives floats, NaN is missing.
+/// It has pandas' semantics; Bind() compiles it to Arrow kernels: a comparison with a
+/// missing value is false (`!=` true) or, for the nullable dtypes, missing; `/` of
+/// integers gives floats, NaN is missing.
 class XSHARDS_EXPORT Expression {
  public:
   /// Wraps an Arrow expression of unbound field references, literals and calls.
   explicit Expression(arrow::compute::Expression arrow) : arrow_(std::move(arrow)) {}
 
-  /// Call any Arrow scalar function by name, such as "utf8_upper", or one of pandas'
-  /// meaning that compiler.cc lists, such as "floor_divide".
+  /// Call any Arrow scalar function by name, such as "utf8_upper", or one with pandas
+  /// semantics that compiler.cc lists, such as "floor_divide".
   static Expression Call(
       std::string function, std::vector<Expression> arguments,
       std::shared_ptr<arrow::compute::FunctionOptions> options = nullptr);
@@ -52,8 +57,8 @@ class XSHARDS_EXPORT Expression {
   const arrow::compute::Expression& arrow() const { return arrow_; }
 
   /// Compile with pandas semantics and bind to a schema. KeyError names an unknown column
-  /// and lists those there are; TypeError names the operation and its operand types.
-  /// Encoded columns (types/dictionary_encoding.h) are bound to as values.
+  /// and lists all columns; TypeError names the operation and its operand types. Encoded
+  /// columns (types/dictionary_encoding.h) are bound as their values.
   arrow::Result<BoundExpression> Bind(const arrow::Schema& schema) const;
 
   /// The names of the columns it reads, each once, in order of appearance.
@@ -61,8 +66,8 @@ class XSHARDS_EXPORT Expression {
   /// The column's name if this is a bare column, else nullptr.
   const std::string* column_name() const;
   /// Replace columns by expressions, as projection and predicate pushdown do.
-  Expression Substitute(
-      const std::vector<std::pair<std::string, Expression>>& replacements) const;
+  using Replacements = std::unordered_map<std::string, Expression>;
+  Expression Substitute(const Replacements& replacements) const;
   /// The parts of a conjunction: `a & b & c` gives three.
   std::vector<Expression> Conjuncts() const;
 

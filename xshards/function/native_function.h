@@ -17,7 +17,7 @@
 
 namespace xshards {
 
-/// A C++ function over one whole partition, in the one form the engine calls.
+/// A C++ function over one complete partition, in the form that the engine calls.
 using NativeFunction =
     std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>(const ShardView&)>;
 

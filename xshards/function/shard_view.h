@@ -17,8 +17,8 @@
 
 namespace xshards {
 
-/// What a native function sees of a partition: its rows as one batch. Cheap to copy.
-/// xshards/function/tensor_view.h gives xtensor views of its numeric columns.
+/// The argument of a native function: the rows of a partition as one batch. Cheap to
+/// copy. xshards/function/tensor_view.h gives xtensor views of its numeric columns.
 class XSHARDS_EXPORT ShardView {
  public:
   explicit ShardView(std::shared_ptr<arrow::RecordBatch> batch)
@@ -27,7 +27,7 @@ class XSHARDS_EXPORT ShardView {
   const std::shared_ptr<arrow::RecordBatch>& batch() const { return batch_; }
   int64_t num_rows() const { return batch_->num_rows(); }
   const std::shared_ptr<arrow::Schema>& schema() const { return batch_->schema(); }
-  /// KeyError names the columns there are.
+  /// KeyError lists the columns.
   arrow::Result<std::shared_ptr<arrow::Array>> column(const std::string& name) const;
   arrow::Result<std::shared_ptr<arrow::Table>> ToTable() const;
 

@@ -21,8 +21,8 @@ namespace xshards {
 
 /// An xtensor view of a numeric column, zero copy. The shard must outlive it.
 ///
-/// TypeError if the column is not of type T, Invalid if it has missing values: a view has
-/// no place for them (use fillna, or drop the rows first).
+/// TypeError if the column is not of type T, Invalid if it has missing values, which a
+/// view cannot represent (use fillna, or drop the rows first).
 template <typename T>
 auto ColumnView(const ShardView& shard, const std::string& name)
     -> arrow::Result<decltype(xt::adapt(std::declval<const T*>(), size_t{},
@@ -36,8 +36,9 @@ auto ColumnView(const ShardView& shard, const std::string& name)
                                     arrow::CTypeTraits<T>::type_singleton()->ToString());
   }
   if (column->null_count() > 0) {
-    return arrow::Status::Invalid("Column '", name, "' has ", column->null_count(),
-                                  " missing values, which a tensor view cannot show");
+    return arrow::Status::Invalid(
+        "Column '", name, "' has ", column->null_count(),
+        " missing values, which a tensor view cannot represent");
   }
   const auto& values = static_cast<const ArrayType&>(*column);
   const std::array<size_t, 1> shape = {static_cast<size_t>(values.length())};
@@ -45,7 +46,7 @@ auto ColumnView(const ShardView& shard, const std::string& name)
   return xt::adapt(std::move(data), shape[0], xt::no_ownership(), shape);
 }
 
-/// Make a column of an xtensor, zero copy: the array keeps the tensor alive.
+/// Make a column from an xtensor, zero copy: the array keeps the tensor alive.
 template <typename T>
 arrow::Result<std::shared_ptr<arrow::Array>> ToColumn(xt::xtensor<T, 1> tensor) {
   struct TensorBuffer final : arrow::Buffer {
@@ -64,7 +65,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ToColumn(xt::xtensor<T, 1> tensor) 
 }
 
 /// A native function over tensor views of named columns of type T: `function` gets one
-/// view a column and returns the 1-d tensor to store as column `output`.
+/// view per column and returns the 1-d tensor to store as column `output`.
 ///
 ///     shards.TransformShard(OverColumns<double>({"x", "y"}, "norm",
 ///         [](const auto& x, const auto& y) { return xt::sqrt(x * x + y * y); }))
@@ -81,8 +82,8 @@ auto OverColumns(const char* const (&columns)[N], std::string output, F function
       ARROW_RETURN_NOT_OK(status);
       xt::xtensor<T, 1> result = function(*std::get<I>(views)...);
       if (static_cast<int64_t>(result.size()) != shard.num_rows()) {
-        return arrow::Status::Invalid("The function gave ", result.size(), " values for ",
-                                      shard.num_rows(), " rows");
+        return arrow::Status::Invalid("The function returned ", result.size(),
+                                      " values for ", shard.num_rows(), " rows");
       }
       ARROW_ASSIGN_OR_RAISE(auto column, ToColumn(std::move(result)));
       return shard.WithColumn(output, column);

@@ -18,8 +18,8 @@ constexpr uint64_t kSwapped = 1ULL << 62;
 constexpr uint64_t kOfFile = 1ULL << 61;
 
 bool IsTouched(uint64_t entry) {
-  // A page that was never looked at has no entry, one that was only read is the file's.
-  // Only what is this process's own is anonymous, or swapped out by itself.
+  // A page never accessed has no entry; one only read belongs to the file. Only private
+  // copies are anonymous or swapped out.
   if ((entry & kSwapped) != 0) return true;
   return (entry & kPresent) != 0 && (entry & kOfFile) == 0;
 }

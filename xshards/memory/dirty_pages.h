@@ -11,8 +11,8 @@
 
 namespace xshards {
 
-/// Tells which pages of a private mapping this process has written to: the kernel has
-/// given it copies of those. Used by one thread.
+/// Finds the pages of a private mapping that this process has written to: the kernel has
+/// made copies of those. Used by one thread.
 class XSHARDS_EXPORT TouchedPages {
  public:
   /// A run of whole pages, by address.
@@ -26,8 +26,8 @@ class XSHARDS_EXPORT TouchedPages {
   TouchedPages(const TouchedPages&) = delete;
   TouchedPages& operator=(const TouchedPages&) = delete;
 
-  /// The touched pages that overlap a range of a private mapping, in order. IOError where
-  /// the system does not tell.
+  /// The touched pages that overlap a range of a private mapping, in order. IOError if
+  /// the system does not provide this.
   arrow::Result<std::vector<Run>> Find(const void* begin, int64_t length) const;
 
  private:

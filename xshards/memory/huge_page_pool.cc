@@ -19,7 +19,7 @@ int64_t RoundUp(int64_t num_bytes, int64_t unit) {
   return (num_bytes + unit - 1) / unit * unit;
 }
 
-/// Where the whole huge pages among some bytes begin and end, counted from the first.
+/// Where the complete huge pages of a byte range begin and end, relative to its start.
 std::pair<int64_t, int64_t> HugePagesAmong(const uint8_t* start, int64_t num_bytes) {
   const auto first = reinterpret_cast<int64_t>(start);
   const int64_t begin = RoundUp(first, kHugePage) - first;
@@ -64,7 +64,7 @@ bool WarmBlocks::Resize(uint8_t* block, int64_t old_bytes, int64_t new_bytes) {
     const Extent found = next->second;
     Erase(next);
     const int64_t left = found.num_bytes - more;
-    // How the pages lie in an extent is not known: they are taken to be at its end.
+    // Which pages of an extent are warm is not known: assume those at its end.
     if (left > 0) {
       Insert(end + more, {left, std::min(left, found.warm_bytes), found.freed_at});
     }
@@ -104,7 +104,7 @@ WarmBlocks::Areas::iterator WarmBlocks::AddArea(int64_t num_bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return areas_.end();
   auto* const start = static_cast<uint8_t*>(memory);
-  // Where the system has no huge pages, small ones do.
+  // Without huge pages in the system, small ones are used.
   static_cast<void>(madvise(start, static_cast<size_t>(num_bytes), MADV_HUGEPAGE));
   return areas_.insert({start, Area{.num_bytes = num_bytes, .top = start}}).first;
 }
@@ -117,7 +117,7 @@ uint8_t* WarmBlocks::TakeFree(int64_t num_bytes) {
   const Extent found = place->second;
   Erase(place);
   const int64_t left = found.num_bytes - num_bytes;
-  // How the pages lie in an extent is not known: they are taken to be at its end.
+  // Which pages of an extent are warm is not known: assume those at its end.
   if (left > 0) {
     Insert(block + num_bytes, {left, std::min(left, found.warm_bytes), found.freed_at});
   }
@@ -194,7 +194,7 @@ WarmBlocks::Extents::iterator WarmBlocks::Release(Extents::iterator place) {
   auto [start, extent] = *place;
   const auto area = AreaOf(start);
   if (area->second.used_bytes == 0) {
-    // Nothing is in use, so this extent reaches from the area's start to its top.
+    // Nothing is in use, so this extent spans from the area's start to its top.
     munmap(area->first, static_cast<size_t>(area->second.num_bytes));
     const auto next = std::next(place);
     Erase(place);

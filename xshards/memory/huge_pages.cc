@@ -22,7 +22,7 @@ int64_t BytesToHugePage(const std::byte* data) {
 }  // namespace
 
 void* MapForHugePages(int64_t size, int protection, int flags, int fd, int64_t offset) {
-  // Addresses alone, out of which the right part is taken.
+  // Reserve addresses only, of which the aligned part is used.
   const auto reserved = static_cast<size_t>(size + kHugePage);
   void* area = mmap(nullptr, reserved, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -46,7 +46,7 @@ void UseHugePages(std::byte* data, int64_t size) {
   std::byte* const begin = data + BytesToHugePage(data);
   const int64_t whole = (data + size - begin) / kHugePage * kHugePage;
   if (whole <= 0) return;
-  // A huge page of nothing is refused; one small page in it makes it something.
+  // The kernel rejects an empty huge page; touching one small page in it suffices.
   for (int64_t at = 0; at < whole; at += kHugePage) {
     auto* byte = reinterpret_cast<volatile unsigned char*>(begin + at);
     *byte = *byte;

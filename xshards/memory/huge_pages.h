@@ -8,19 +8,20 @@
 
 namespace xshards {
 
-/// What one entry of the processor's page tables maps at most, a multiple of any page.
+/// The largest page that one page table entry maps; a multiple of any page size.
 inline constexpr int64_t kHugePage = int64_t{2} << 20;
 
-/// mmap to an address that is as far from a huge page's begin as `offset` is, without
-/// which the kernel maps small pages. Gives MAP_FAILED with errno set, as mmap does.
+/// mmap to an address with the same alignment within a huge page as `offset`; otherwise
+/// the kernel maps small pages. Returns MAP_FAILED with errno set, as mmap does.
 XSHARDS_EXPORT void* MapForHugePages(int64_t size, int protection, int flags, int fd,
                                      int64_t offset);
 
-/// Have the kernel keep the whole huge pages among these bytes of a memfd as such.
+/// Ask the kernel to back the complete huge pages of this byte range of a memfd by huge
+/// pages.
 ///
-/// An update goes over all of its memory once: with small pages it would wait for the
-/// page tables. This is about speed only: where the kernel can't or won't, nothing is
-/// different.
+/// An update passes over all of its memory once: with small pages it would wait for the
+/// page tables. This affects speed only: if the kernel does not comply, results are the
+/// same.
 XSHARDS_EXPORT void UseHugePages(std::byte* data, int64_t size);
 
 }  // namespace xshards

@@ -14,7 +14,7 @@ namespace {
 // Below this a mapping costs more than it saves.
 constexpr int64_t kWorthMapping = 256LL << 10;
 constexpr size_t kMaxMappings = 64;
-// One that was not asked for so often is of a segment that will not come back.
+// A mapping unused for this many calls belongs to a segment that will not return.
 constexpr uint64_t kMaxAge = 256;
 
 void Unmap(std::span<uint8_t> pages) { munmap(pages.data(), pages.size()); }

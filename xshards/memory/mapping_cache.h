@@ -10,12 +10,12 @@
 
 namespace xshards {
 
-/// Writable mappings of the pages of memory segments, kept so that writing to a segment
-/// that comes back costs a copy and nothing else: a write call takes more than twice as
-/// long, and so does touching every page of a new mapping for the first time.
+/// Writable mappings of the pages of memory segments, kept so that writing to a recycled
+/// segment costs only a copy: a write call takes more than twice as long, and so does
+/// touching every page of a new mapping for the first time.
 ///
-/// They pin no memory: the owner of a segment cuts it to nothing before it lets go of it
-/// (see SegmentPool). Nothing is read through them. Used by one thread.
+/// They pin no memory: the owner truncates a segment to 0 bytes before it closes it (see
+/// SegmentPool). Nothing is read through them. Used by one thread.
 class XSHARDS_EXPORT WarmMappings {
  public:
   WarmMappings() = default;
@@ -23,7 +23,7 @@ class XSHARDS_EXPORT WarmMappings {
   WarmMappings(const WarmMappings&) = delete;
   WarmMappings& operator=(const WarmMappings&) = delete;
 
-  /// The pages that a segment has, mapped and present, until the next call; empty if they
+  /// The segment's pages, mapped and present, valid until the next call; empty if they
   /// are too few to be worth it, or cannot be mapped.
   std::span<uint8_t> Map(const Segment& segment);
   size_t size() const { return mappings_.size(); }
@@ -35,7 +35,7 @@ class XSHARDS_EXPORT WarmMappings {
   };
   void DropStale();
 
-  // By the number of the memfd's inode, which no other has while it is mapped.
+  // By the memfd's inode number, which is unique while it is mapped.
   std::map<uint64_t, Mapping> mappings_;
   uint64_t num_uses_ = 0;
 };

@@ -16,19 +16,19 @@ namespace {
 constexpr int64_t kPageBytes = 4096;  // what WarmBlocks aligns to
 
 #ifdef __SANITIZE_ADDRESS__
-// The sanitizer watches the borders of what its own allocator gives.
+// The sanitizer checks the bounds of its own allocator's blocks only.
 constexpr int64_t kMinBlockBytes = std::numeric_limits<int64_t>::max();
 #else
 constexpr int64_t kMinBlockBytes = WarmBlocks::kMinBlockBytes;
 #endif
 
-// Pages of freed blocks are kept for the next ones, up to this part of the limit.
+// Pages of freed blocks are kept for later ones, up to this share of the limit.
 constexpr int64_t kMostIdlePart = 4;
 
 }  // namespace
 
-/// Takes large blocks from WarmBlocks and others from the process's default pool, and
-/// counts what passes.
+/// Allocates large blocks from WarmBlocks and others from the process's default pool, and
+/// counts all bytes.
 class MemoryBudget::Pool final : public arrow::MemoryPool {
  public:
   explicit Pool(MemoryBudget* budget)
@@ -87,7 +87,7 @@ class MemoryBudget::Pool final : public arrow::MemoryPool {
     if (IsSmall(size, alignment)) return pool_->Allocate(size, alignment, out);
     *out = blocks_.Allocate(size);
     if (*out != nullptr) return arrow::Status::OK();
-    return arrow::Status::OutOfMemory("The system has no ", size, " bytes of memory");
+    return arrow::Status::OutOfMemory("Could not allocate ", size, " bytes");
   }
 
   void GiveBack(uint8_t* buffer, int64_t size, int64_t alignment) {
@@ -115,7 +115,7 @@ class MemoryBudget::Pool final : public arrow::MemoryPool {
   std::atomic<int64_t> count_{0};
 };
 
-// Leaves a fifth for what is built between two calls of MakeRoom.
+// Leaves a fifth for allocations between two calls of MakeRoom.
 MemoryBudget::MemoryBudget(int64_t limit_bytes)
     : limit_(limit_bytes),
       high_mark_(limit_bytes / 5 * 4),
@@ -159,7 +159,7 @@ arrow::Status MemoryBudget::MakeRoom(int64_t wanted) {
   std::lock_guard one_at_a_time(spilling_);
   bool gave_back = false;
   while (used() + wanted > high_mark_) {
-    // Also after each spill: the pages of what was spilled may be idle now.
+    // Also after each spill: the pages of spilled data may be idle now.
     if (Reclaim() > 0) {
       gave_back = true;
       continue;
@@ -176,7 +176,7 @@ arrow::Status MemoryBudget::MakeRoom(int64_t wanted) {
     ARROW_ASSIGN_OR_RAISE(int64_t bytes, coldest->Spill());
     gave_back |= bytes > 0;
   }
-  // Allocators keep freed pages; under a budget they must go back to the system.
+  // Allocators keep freed pages; under a budget they must be returned to the system.
   if (gave_back) pool_->ReleaseUnused();
   return arrow::Status::OK();
 }

@@ -16,22 +16,22 @@
 
 namespace xshards {
 
-/// Something that can give memory back by moving its bytes to disk.
+/// An object that can free memory by moving its bytes to disk.
 class XSHARDS_EXPORT Spillable {
  public:
   virtual ~Spillable() = default;
-  /// Move what is in memory to disk; return the bytes given back (0 if none could be).
-  /// Called from any thread, never while the budget's lock is held.
+  /// Move data in memory to disk; return the bytes freed (0 if none could be). Called
+  /// from any thread, never while the budget's lock is held.
   virtual arrow::Result<int64_t> Spill() = 0;
 };
 
-/// One account of memory for a Context over all it owns: pool allocations, shared
-/// segments, explicit reservations.
+/// Accounts for all memory of a Context: pool allocations, shared segments, explicit
+/// reservations.
 ///
 /// Allocations never fail or block: a thread that holds half-built data must be able to
 /// finish. Instead, producers call MakeRoom() between batches; over the high mark it
-/// spills the coldest registered data until the account is under the mark or nothing is
-/// left to spill. Thread-safe.
+/// spills the coldest registered data until usage is under the mark or nothing is left to
+/// spill. Thread-safe.
 class XSHARDS_EXPORT MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit_bytes);
@@ -50,11 +50,11 @@ class XSHARDS_EXPORT MemoryBudget {
   void CountSpilled(int64_t bytes) { spilled_.fetch_add(bytes); }
 
   /// Register data that may be spilled; the last registered or touched is spilled last.
-  /// Dead entries are dropped on the way.
+  /// Expired entries are dropped.
   void Register(const std::weak_ptr<Spillable>& spillable);
 
-  /// Name what gives idle memory back and says how much; asked before anything is
-  /// spilled. nullptr: nothing does any more.
+  /// Set the function that frees idle memory and returns its bytes; called before
+  /// anything is spilled. nullptr: none.
   void SetReclaim(std::function<int64_t()> reclaim);
 
   /// Spill cold data until `wanted` more bytes fit under the high mark, or nothing is

@@ -13,7 +13,7 @@ namespace xshards {
 
 namespace {
 
-// Shorter copies leave the caches as they were anyway.
+// Shorter copies hardly affect the caches.
 constexpr size_t kWorthStreaming = 256U << 10U;
 constexpr size_t kLine = 64;
 
@@ -38,7 +38,7 @@ void StreamCopy(uint8_t* to, const uint8_t* from, size_t num_bytes) {
       _mm_stream_si128(target + 2, third);
       _mm_stream_si128(target + 3, fourth);
     }
-    _mm_sfence();  // streamed stores are not ordered with what tells of them
+    _mm_sfence();  // streaming stores are not ordered with the store that publishes them
   }
   std::memcpy(to, from, num_bytes);
 }

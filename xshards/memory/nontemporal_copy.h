@@ -8,8 +8,8 @@
 
 namespace xshards {
 
-/// Copy bytes that nobody will look at soon: past the caches where the machine can, which
-/// saves reading what is overwritten. The ranges must not overlap.
+/// Copy bytes that will not be read soon: past the caches if the machine can, which saves
+/// reading the overwritten lines. The ranges must not overlap.
 XSHARDS_EXPORT void StreamCopy(uint8_t* to, const uint8_t* from, size_t num_bytes);
 
 }  // namespace xshards

@@ -14,7 +14,7 @@ namespace {
 
 uintptr_t AddressOf(const uint8_t* data) { return reinterpret_cast<uintptr_t>(data); }
 
-/// True if a segment holds these bytes at this place.
+/// True if a segment has these bytes at this offset.
 bool Holds(const Segment& segment, int64_t offset, std::span<const uint8_t> bytes) {
   std::array<uint8_t, 64 << 10> original;
   while (!bytes.empty()) {
@@ -67,7 +67,7 @@ bool PrivateMemory::IsUnchanged(const uint8_t* data, int64_t length) const {
   if (!place.has_value()) return false;
   auto touched = touched_.Find(data, length);
   if (!touched.ok()) return false;
-  // A touched page may hold the end of a neighbour, or what was written may be equal.
+  // A dirty page may belong partly to a neighbour, or equal bytes may have been written.
   const uintptr_t first = AddressOf(data);
   return std::all_of(touched->begin(), touched->end(), [&](TouchedPages::Run run) {
     const uintptr_t begin = std::max(run.begin, first);
@@ -79,7 +79,7 @@ bool PrivateMemory::IsUnchanged(const uint8_t* data, int64_t length) const {
 
 void PrivateMemory::Add(const std::shared_ptr<arrow::Buffer>& buffer) {
   if (buffer == nullptr || buffer->size() == 0) return;
-  // What was freed since may have had the same address.
+  // Memory freed since may have had the same address.
   std::erase_if(blocks_, [](const auto& block) { return block.second.buffer.expired(); });
   blocks_[buffer->address()] = {
       .size = buffer->size(), .buffer = buffer, .segment = nullptr};

@@ -19,14 +19,14 @@
 namespace xshards {
 
 /// The memory that a worker may change while it runs one fragment: private mappings of
-/// the segments it reads, and buffers it made for itself.
+/// the segments it reads, and its own buffers.
 ///
-/// A function is lent writable views of it; what the function gives back unchanged is
-/// then published as a place in a segment, without a copy. Used by one thread.
+/// A function is lent writable views of it; columns that it returns unchanged are then
+/// published by reference to the segment, without a copy. Used by one thread.
 class XSHARDS_EXPORT PrivateMemory {
  public:
   /// Map the memory segments among these, which were adopted with kPrivate. Disk segments
-  /// and empty ones are left out.
+  /// and empty ones are skipped.
   static arrow::Result<std::unique_ptr<PrivateMemory>> Map(
       std::span<const std::shared_ptr<Segment>> segments);
 
@@ -35,13 +35,13 @@ class XSHARDS_EXPORT PrivateMemory {
     std::shared_ptr<Segment> segment;
     int64_t offset = 0;
   };
-  /// Where these bytes of memory were mapped from, if all of them were from one segment.
+  /// Where these bytes of memory were mapped from, if all are from one segment.
   std::optional<Place> Find(const uint8_t* data, int64_t length) const;
-  /// True if bytes that Find() found are still those of the segment. Looks only at pages
-  /// that were written to; false where the system does not tell which.
+  /// True if bytes that Find() found are still those of the segment. Compares only pages
+  /// that were written to; false if the system does not report these.
   bool IsUnchanged(const uint8_t* data, int64_t length) const;
 
-  /// Let a buffer be lent that nobody else knows, as long as it lives.
+  /// Allow an exclusively owned buffer to be lent, as long as it lives.
   void Add(const std::shared_ptr<arrow::Buffer>& buffer);
   /// Memory that the borrower may change as long as it holds `owner`. Two loans from one
   /// block of memory have the same `block`.
@@ -50,13 +50,13 @@ class XSHARDS_EXPORT PrivateMemory {
     uint8_t* data = nullptr;
     uintptr_t block = 0;
   };
-  /// Lend bytes; each only once, since two columns of a table may show the same.
+  /// Lend bytes; each only once, since two columns of a table may share them.
   std::optional<Loan> Lend(const uint8_t* data, int64_t length);
-  /// Forget what was lent: the next function may have it.
+  /// Reset the loans: the next function may borrow the same bytes.
   void EndLoans() { lent_.clear(); }
 
-  /// Let go of the mappings; gives those of the segments, in order, to see whether
-  /// something else holds them.
+  /// Release the mappings; returns those of the segments, in order, so that the caller
+  /// can check whether something else holds them.
   std::vector<std::weak_ptr<arrow::Buffer>> Release() &&;
 
  private:
@@ -72,7 +72,7 @@ class XSHARDS_EXPORT PrivateMemory {
 
   TouchedPages touched_;
   std::map<uintptr_t, Block> blocks_;                     // by address
-  std::vector<std::shared_ptr<arrow::Buffer>> mappings_;  // nullptr where left out
+  std::vector<std::shared_ptr<arrow::Buffer>> mappings_;  // nullptr if skipped
   std::map<uintptr_t, uintptr_t> lent_;                   // begin → end, disjoint
 };
 

@@ -12,9 +12,9 @@
 
 namespace xshards {
 
-/// Takes memory from a pool, which keeps the pages of what is freed: malloc gives large
-/// pieces back to the system, and to get them again costs more than to fill them. By
-/// default that of Arrow, which counts in no budget. Elements are not zeroed where a
+/// Allocates from a pool, which keeps the pages of freed blocks: malloc returns large
+/// blocks to the system, and faulting them in again costs more than filling them. By
+/// default Arrow's pool, which is not part of a budget. Elements are not zeroed when a
 /// vector grows.
 template <typename T>
 class ScratchAllocator {
@@ -57,7 +57,7 @@ class ScratchAllocator {
   arrow::MemoryPool* pool_;
 };
 
-/// For large vectors that live shortly.
+/// For large, short-lived vectors.
 template <typename T>
 using ScratchVector = std::vector<T, ScratchAllocator<T>>;
 

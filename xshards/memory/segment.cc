@@ -26,8 +26,8 @@ namespace xshards {
 
 namespace {
 
-/// Memory freed by MADV or munmap only when the buffer dies, and the segment not recycled
-/// before that.
+/// A mapped buffer: the memory is unmapped when the buffer is destroyed, and the segment
+/// is not recycled before.
 class MappedBuffer final : public arrow::Buffer {
  public:
   MappedBuffer(const uint8_t* data, int64_t size, std::shared_ptr<Segment> segment)
@@ -40,7 +40,7 @@ class MappedBuffer final : public arrow::Buffer {
   std::shared_ptr<Segment> segment_;
 };
 
-/// Writes at a position of a descriptor; to `mapped`, its first bytes, as far as they go.
+/// Writes at a position of a descriptor; within its first bytes, to `mapped`.
 class PositionedOutput final : public arrow::io::OutputStream {
  public:
   PositionedOutput(int fd, int64_t position, std::span<uint8_t> mapped)
@@ -84,7 +84,7 @@ class PositionedOutput final : public arrow::io::OutputStream {
   bool closed_ = false;
 };
 
-// 64 bytes, so that mapped columns are aligned for SIMD as freshly allocated ones are.
+// 64 bytes: mapped columns have the SIMD alignment of freshly allocated ones.
 constexpr int32_t kAlignment = 64;
 
 int64_t AlignUp(int64_t position) {
@@ -109,6 +109,16 @@ arrow::Status ReadFully(int fd, int64_t offset, int64_t length, uint8_t* out) {
   return arrow::Status::OK();
 }
 
+// Invalid if a segment has not all bytes of a range.
+arrow::Status CheckRange(const Segment::Range& range, int64_t size) {
+  if (range.offset >= 0 && range.length >= 0 && range.length <= size &&
+      range.offset <= size - range.length) {
+    return arrow::Status::OK();
+  }
+  return arrow::Status::Invalid("Expected bytes of a segment of ", size, ", got ",
+                                range.length, " from byte ", range.offset, " on");
+}
+
 }  // namespace
 
 Segment::Segment(SegmentKind kind, int fd, int64_t size, SegmentPool* pool,
@@ -125,9 +135,9 @@ Segment::~Segment() {
   }
   pool_->CountOpen(-1);
   const SegmentPool::Idle own{.fd = fd_, .num_bytes = accounted_, .writer = writer_};
-  // Pages of what is recycled stay, and stay counted.
+  // The pages of a recycled segment stay, and stay counted.
   if (kind_ == SegmentKind::kMemory && lent_ == 0 && pool_->Recycle(own)) return;
-  // Nobody reads what was not written, whoever has it.
+  // Bytes not written yet are never read, by any process.
   pool_->Close(own, /*unseen=*/lent_ == 0 || size() == 0);
 }
 
@@ -151,7 +161,7 @@ void Segment::SetWritten(int64_t size) {
 
 int64_t Segment::num_warm_bytes() const {
   struct stat status{};
-  // Pages of a memfd are never given back one by one, so it has all up to its end.
+  // Pages of a memfd are never freed individually, so it has all up to its end.
   return fstat(fd_, &status) == 0 ? status.st_size : 0;
 }
 
@@ -201,11 +211,17 @@ void Segment::Grow(int64_t begin, int64_t end) {
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
     const std::shared_ptr<Segment>& segment) {
-  // One that still grows is mapped as far as it will, so that once is enough.
+  // A segment that still grows is mapped to its final capacity, so that one mapping
+  // suffices.
   const int64_t size = std::max(segment->size(), segment->capacity_);
   std::lock_guard lock(segment->mutex_);
   auto mapping = segment->mapping_.lock();
   if (mapping != nullptr && mapping->size() >= size) return mapping;
+  // To read what is mapped and not there would be a signal.
+  if (const int64_t found = segment->num_warm_bytes(); found < segment->size()) {
+    return arrow::Status::IOError("Expected a segment of ", segment->size(),
+                                  " bytes, got ", found);
+  }
   const bool is_private = segment->mapping_kind_ == SegmentMapping::kPrivate;
   void* address = mmap(
       nullptr, static_cast<size_t>(size), is_private ? PROT_READ | PROT_WRITE : PROT_READ,
@@ -222,6 +238,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> Segment::Map(
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Segment::Read(
     const std::shared_ptr<Segment>& segment, Range range, arrow::MemoryPool* pool) {
+  ARROW_RETURN_NOT_OK(CheckRange(range, segment->size()));
   std::shared_ptr<arrow::Buffer> bytes;
   if (segment->kind() == SegmentKind::kMemory) {
     ARROW_ASSIGN_OR_RAISE(auto mapping, Map(segment));
@@ -240,6 +257,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Segment::Read(
                             std::make_shared<arrow::io::BufferReader>(bytes), options));
   ARROW_ASSIGN_OR_RAISE(auto batch, reader->Next());
   if (batch == nullptr) return arrow::Status::IOError("A stored block holds no batch");
+  // Its disk may be at fault, its writer may have died: sizes and ends of offsets.
+  ARROW_RETURN_NOT_OK(batch->Validate());
   return batch;
 }
 

@@ -15,22 +15,23 @@ namespace xshards {
 
 namespace {
 
-// Below this the pages of a segment are not worth choosing between.
+// Segments with fewer pages are not worth choosing between.
 constexpr int64_t kSmall = 1LL << 20;
-// An idle segment is an open descriptor too: few pages are not worth one, nor are many
+// An idle segment keeps a descriptor open: few pages are not worth one, nor are many
 // segments.
 constexpr int64_t kWorthKeeping = 64LL << 10;
 constexpr size_t kMaxIdle = 256;
-// From so many open segments on, stores of so few bytes share one; see ForStore.
+// From this many open segments on, stores of at most this many bytes share one; see
+// ForStore.
 constexpr int kMany = 64;
 constexpr int64_t kFewBytes = 64LL << 10;
 constexpr int kTooMany = 256;
 constexpr int64_t kModestBytes = 1LL << 20;
-// How far a shared one grows: as far as one store may keep it for itself.
+// A shared segment grows up to the size at which a store gets its own.
 constexpr int64_t kSharedCapacity = 16LL << 20;
 
-/// True if warm pages are not so many more than expected that most would lie idle under
-/// data that lives on.
+/// True unless there are so many more warm pages than expected bytes that most would stay
+/// idle as long as the data lives.
 bool Suits(int64_t warm_bytes, int64_t expected_bytes) {
   return warm_bytes <= std::max(kSmall, 4 * expected_bytes);
 }
@@ -117,7 +118,8 @@ arrow::Result<std::shared_ptr<Segment>> SegmentPool::ForStore(SegmentKind kind,
 }
 
 std::shared_ptr<Segment> SegmentPool::TakeIdle(int64_t expected_bytes, int64_t writer) {
-  // The one that this writer has mapped; the smallest that holds all; else the largest.
+  // The one that this writer has mapped; else the smallest that is large enough; else the
+  // largest.
   const auto preference = [&](const Idle& idle) {
     const bool holds_all = idle.num_bytes >= expected_bytes;
     return std::tuple(holds_all, writer != 0 && idle.writer == writer,
@@ -186,8 +188,8 @@ bool SegmentPool::Recycle(Idle idle) {
 }
 
 void SegmentPool::Close(Idle idle, bool unseen) {
-  // Cut to nothing, so that a mapping that was kept for the next time pins no page.
-  // Should it fail, the mapping still goes with its process, or when it is old.
+  // Truncated, so that a mapping kept for reuse pins no page. If that fails, the mapping
+  // still ends with its process, or when it is old.
   if (idle.writer != 0 && unseen && getpid() == owner_ && ftruncate(idle.fd, 0) != 0) {
     errno = 0;
   }

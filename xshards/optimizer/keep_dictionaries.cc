@@ -10,8 +10,8 @@ namespace xshards {
 namespace {
 
 enum class Reader {
-  kEngine,  // moves, groups or keeps rows: the less of them the better
-  kPeople,  // the caller, or a function of theirs: they get values
+  kEngine,  // moves, groups or stores rows: fewer bytes are better
+  kPeople,  // the caller or a user's function: they get values
 };
 
 Plan EncodeScan(const Plan& plan) {
@@ -36,6 +36,7 @@ Reader ReaderBelow(const PlanNode& node, Reader above) {
       return Reader::kPeople;
     case NodeKind::kExchange:
     case NodeKind::kAggregate:
+    case NodeKind::kDistinct:
     case NodeKind::kJoin:
     case NodeKind::kSort:
     case NodeKind::kCache:
@@ -45,23 +46,24 @@ Reader ReaderBelow(const PlanNode& node, Reader above) {
   }
 }
 
-Plan Keep(const Plan& plan, Reader reader) {
+Plan KeepInScans(const Plan& plan, Reader reader) {
   if (plan->kind() == NodeKind::kScan) {
     const bool encode =
         reader == Reader::kEngine && !plan->as<ScanNode>().encodable.empty();
     return encode ? EncodeScan(plan) : plan;
   }
-  if (plan->kind() == NodeKind::kCache && plan->as<CacheNode>().cell->Get()) return plan;
+  if (plan->kind() == NodeKind::kCache && plan->as<CacheNode>().partitions != nullptr)
+    return plan;
   const Reader below = ReaderBelow(*plan, reader);
   std::vector<Plan> inputs;
-  for (const auto& input : plan->inputs) inputs.push_back(Keep(input, below));
+  for (const auto& input : plan->inputs) inputs.push_back(KeepInScans(input, below));
   return inputs == plan->inputs ? plan : MakeNode(plan->node, std::move(inputs));
 }
 
 }  // namespace
 
 arrow::Result<Plan> KeepDictionaries(const Plan& plan) {
-  return Keep(plan, Reader::kPeople);
+  return KeepInScans(plan, Reader::kPeople);
 }
 
 }  // namespace xshards

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
+
+#include "xshards/expression/expression_graph.h"
 
 namespace xshards {
 
@@ -12,9 +15,13 @@ namespace {
 
 using Rule = arrow::Result<Plan> (*)(const Plan&);
 
-/// A filled Cache is data: what made it is no longer looked at.
+/// An expression that a loop has built stays in pieces of this size, each computed by a
+/// Project of its own: planning is linear in their number, and no walk gets deep.
+constexpr int64_t kMaxFusedCalls = 256;
+
+/// A filled Cache is data: the plan below it is ignored.
 bool IsFilledCache(const PlanNode& node) {
-  return node.kind() == NodeKind::kCache && node.as<CacheNode>().cell->Get().has_value();
+  return node.kind() == NodeKind::kCache && node.as<CacheNode>().partitions != nullptr;
 }
 
 /// Apply a rule to every input of a node; the same node if nothing changed.
@@ -29,10 +36,10 @@ arrow::Result<Plan> RewriteInputs(const Plan& plan, Rule rule) {
   return MakeNode(plan->node, std::move(inputs));
 }
 
-std::vector<std::pair<std::string, Expression>> Definitions(const ProjectNode& project) {
-  std::vector<std::pair<std::string, Expression>> definitions;
+Expression::Replacements Definitions(const ProjectNode& project) {
+  Expression::Replacements definitions;
   for (size_t i = 0; i < project.names.size(); ++i) {
-    definitions.emplace_back(project.names[i], project.expressions[i]);
+    definitions.emplace(project.names[i], project.expressions[i]);
   }
   return definitions;
 }
@@ -41,23 +48,24 @@ Expression And(const std::optional<Expression>& left, const Expression& right) {
   return left ? *left && right : right;
 }
 
-/// True unless every call in it gives a value for any input. One that can fail (a cast,
-/// say) must not see rows that an earlier filter takes away.
+/// True unless every call in it succeeds for any input. One that can fail (a cast, say)
+/// must not see rows that an earlier filter removes.
 bool CanFail(const arrow::compute::Expression& expression) {
   static const std::set<std::string> kNeverFail = {
       "add",       "subtract",   "multiply", "divide",        "negate",    "equal",
       "less",      "less_equal", "greater",  "greater_equal", "not_equal", "and_kleene",
       "or_kleene", "invert",     "is_null",  "is_in"};
-  const auto* call = expression.call();
-  if (call == nullptr) return false;
-  return !kNeverFail.contains(call->function_name) ||
-         std::any_of(call->arguments.begin(), call->arguments.end(), CanFail);
+  bool can_fail = false;
+  ForEachCall(expression, [&](const arrow::compute::Expression& part) {
+    can_fail = can_fail || !kNeverFail.contains(part.call()->function_name);
+  });
+  return can_fail;
 }
 
-bool DefinesAll(const ProjectNode& project, const std::vector<std::string>& columns) {
+bool DefinesAll(const Expression::Replacements& definitions,
+                const std::vector<std::string>& columns) {
   return std::all_of(columns.begin(), columns.end(), [&](const std::string& column) {
-    return std::find(project.names.begin(), project.names.end(), column) !=
-           project.names.end();
+    return definitions.contains(column);
   });
 }
 
@@ -67,7 +75,8 @@ arrow::Result<bool> HaveSameSchema(const std::vector<Plan>& plans) {
   for (const auto& plan : plans) {
     ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*plan));
     if (schema == nullptr || schema->num_fields() != first->num_fields()) return false;
-    // Dtypes, too: a predicate means the same to all only if they are the same.
+    // Dtypes too: a predicate has the same meaning in all branches only if they are
+    // equal.
     for (int i = 0; i < first->num_fields(); ++i) {
       if (!schema->field(i)->Equals(*first->field(i), /*check_metadata=*/true)) {
         return false;
@@ -82,11 +91,14 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
   switch (input->kind()) {
     case NodeKind::kProject: {
       const auto& project = input->as<ProjectNode>();
-      // A column it does not define is a mistake that must not reach what is below.
-      if (project.keep_input || !DefinesAll(project, predicate.Columns())) break;
-      ARROW_ASSIGN_OR_RAISE(
-          auto below,
-          PlaceFilter(predicate.Substitute(Definitions(project)), input->inputs[0]));
+      if (project.keep_input) break;
+      const auto definitions = Definitions(project);
+      // A reference to a column it does not define is an error and must not be pushed
+      // down.
+      if (!DefinesAll(definitions, predicate.Columns())) break;
+      const auto substituted = predicate.Substitute(definitions);
+      if (NumCalls(substituted.arrow()) > kMaxFusedCalls) break;
+      ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(substituted, input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
     }
     case NodeKind::kFilter: {
@@ -94,13 +106,14 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
     }
-    // These move or order whole rows, so that fewer rows may be moved.
+    // These move or sort rows: filter first, so that fewer rows are moved.
     case NodeKind::kExchange:
-      // A balanced exchange places rows by their number: filtering first changes that.
+      // A balanced exchange places rows by row number, which filtering first would
+      // change.
       if (input->as<ExchangeNode>().mode == ExchangeMode::kRoundRobin) break;
       [[fallthrough]];
     case NodeKind::kSort: {
-      // Which rows are the first depends on what is filtered away before.
+      // Which rows are first depends on the rows filtered out before.
       if (input->kind() == NodeKind::kSort && input->as<SortNode>().limit) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
       return MakeNode(input->node, {std::move(below)});
@@ -150,25 +163,30 @@ Plan PlaceLimit(int64_t count, const Plan& input) {
   }
 }
 
+/// True if more than one expression of `outer` reads a column that `inner` computes.
+bool ComputesTwice(const ProjectNode& outer, const Expression::Replacements& inner) {
+  std::unordered_set<std::string> used;
+  for (const auto& expression : outer.expressions) {
+    for (const auto& column : expression.Columns()) {
+      const bool computed = inner.at(column).column_name() == nullptr;
+      if (computed && !used.insert(column).second) return true;
+    }
+  }
+  return false;
+}
+
 /// Two selections in a row become one unless that would compute something twice.
 std::optional<ProjectNode> Fuse(const ProjectNode& outer, const ProjectNode& inner) {
   if (outer.keep_input || inner.keep_input) return std::nullopt;
+  const auto definitions = Definitions(inner);
   for (const auto& expression : outer.expressions) {
-    if (!DefinesAll(inner, expression.Columns())) return std::nullopt;
+    if (!DefinesAll(definitions, expression.Columns())) return std::nullopt;
   }
-  for (size_t i = 0; i < inner.names.size(); ++i) {
-    if (inner.expressions[i].column_name() != nullptr) continue;
-    int uses = 0;
-    for (const auto& expression : outer.expressions) {
-      const auto columns = expression.Columns();
-      uses +=
-          static_cast<int>(std::count(columns.begin(), columns.end(), inner.names[i]));
-    }
-    if (uses > 1) return std::nullopt;
-  }
+  if (ComputesTwice(outer, definitions)) return std::nullopt;
   ProjectNode fused{.names = outer.names, .expressions = {}, .drop = {}};
   for (const auto& expression : outer.expressions) {
-    fused.expressions.push_back(expression.Substitute(Definitions(inner)));
+    fused.expressions.push_back(expression.Substitute(definitions));
+    if (NumCalls(fused.expressions.back().arrow()) > kMaxFusedCalls) return std::nullopt;
   }
   return fused;
 }
@@ -200,12 +218,12 @@ arrow::Result<Plan> PushDownLimits(const Plan& plan) {
 }
 
 arrow::Result<Plan> KeepBestRows(const Plan& plan) {
-  // All that is kept comes together in one partition.
+  // All kept rows are gathered in one partition.
   constexpr int64_t kMaxRows = 100'000;
   ARROW_ASSIGN_OR_RAISE(auto rewritten, RewriteInputs(plan, KeepBestRows));
   if (rewritten->kind() != NodeKind::kLimit) return rewritten;
   const int64_t count = rewritten->as<LimitNode>().count;
-  // A selection in between takes nothing away.
+  // A selection in between removes no rows.
   std::vector<Plan> between;
   Plan below = rewritten->inputs[0];
   for (; below->kind() == NodeKind::kProject; below = below->inputs[0]) {
@@ -251,10 +269,11 @@ const std::vector<OptimizerRule>& OptimizerRules() {
   return rules;
 }
 
-arrow::Result<Plan> Optimize(Plan plan) {
+arrow::Result<Plan> Optimize(Plan plan, const arrow::StopToken& stop) {
   // Also finds unknown columns and type errors before anything runs.
   ARROW_RETURN_NOT_OK(OutputSchema(*plan).status());
   for (const auto& rule : OptimizerRules()) {
+    ARROW_RETURN_NOT_OK(stop.Poll());
     ARROW_ASSIGN_OR_RAISE(plan, rule.apply(plan));
   }
   return plan;

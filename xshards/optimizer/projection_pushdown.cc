@@ -19,7 +19,7 @@ Needed With(Needed needed, const std::vector<std::string>& more) {
   return needed;
 }
 
-/// Returns a plan that gives at least the needed columns, in their old order.
+/// Returns a plan with at least the needed columns, in their old order.
 arrow::Result<Plan> Prune(const Plan& plan, const Needed& needed);
 
 arrow::Result<Plan> PruneInputs(const Plan& plan, const Needed& needed) {
@@ -66,7 +66,6 @@ arrow::Result<Plan> PruneProject(const Plan& plan, const Needed& needed) {
 
 arrow::Result<Plan> PruneAggregate(const Plan& plan) {
   const auto& aggregate = plan->as<AggregateNode>();
-  if (aggregate.all_columns) return PruneInputs(plan, std::nullopt);
   std::set<std::string> used(aggregate.keys.begin(), aggregate.keys.end());
   for (const auto& one : aggregate.aggregates) {
     if (one.column) used.insert(*one.column);
@@ -81,7 +80,7 @@ arrow::Result<Plan> PruneJoin(const Plan& plan, const Needed& needed) {
   if (!needed || left == nullptr || right == nullptr) {
     return PruneInputs(plan, std::nullopt);
   }
-  // Columns of equal name stay on both sides: their suffixes depend on each other.
+  // Columns of equal name stay on both sides: suffixes depend on the clash.
   auto side = [&](const arrow::Schema& own, const arrow::Schema& other,
                   const std::vector<std::string>& keys) {
     std::set<std::string> used(keys.begin(), keys.end());
@@ -143,12 +142,16 @@ arrow::Result<Plan> Prune(const Plan& plan, const Needed& needed) {
       return PruneInputs(plan, needed);
     case NodeKind::kAggregate:
       return PruneAggregate(plan);
+    case NodeKind::kDistinct: {
+      const auto& keys = plan->as<DistinctNode>().keys;
+      return PruneInputs(plan, keys.empty() ? std::nullopt : With(needed, keys));
+    }
     case NodeKind::kJoin:
       return PruneJoin(plan, needed);
     case NodeKind::kUnion:
       return PruneUnion(plan, needed);
     case NodeKind::kCache:
-      if (plan->as<CacheNode>().cell->Get()) return plan;
+      if (plan->as<CacheNode>().partitions != nullptr) return plan;
       return PruneInputs(plan, std::nullopt);
     case NodeKind::kMapNative:
     case NodeKind::kMapPython:

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "xshards/output/part_name.h"
+#include "xshards/output/replaced_modes.h"
 
 namespace xshards {
 
@@ -30,11 +30,17 @@ int Rename(const std::string& from, const std::string& to, unsigned flags) {
 
 }  // namespace
 
-OutputDirectory::OutputDirectory(std::string path, std::string staging, WriteMode mode)
-    : path_(std::move(path)), staging_(std::move(staging)), mode_(mode) {}
+OutputDirectory::OutputDirectory(std::string path, std::string target,
+                                 std::string staging, WriteMode mode)
+    : path_(std::move(path)),
+      target_(std::move(target)),
+      staging_(std::move(staging)),
+      mode_(mode) {}
 
 OutputDirectory::~OutputDirectory() {
-  std::error_code ignored;  // a destructor has nobody to tell
+  std::error_code ignored;  // a destructor cannot report it
+  // What was replaced may have been closed to its owner.
+  fs::permissions(staging_, fs::perms::owner_all, fs::perm_options::add, ignored);
   fs::remove_all(staging_, ignored);
 }
 
@@ -45,23 +51,19 @@ arrow::Result<std::unique_ptr<OutputDirectory>> OutputDirectory::Make(
   std::error_code error;
   const auto status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_directory(status)) {
-    return CannotWrite(path, "it is a file; a directory is expected");
+    return CannotWrite(path, "expected a directory, but it is a file");
   }
   if (mode == WriteMode::kError && fs::exists(status) && !fs::is_empty(path, error)) {
     return CannotWrite(path, error ? error.message()
-                                   : "the directory is not empty; name another, or "
+                                   : "the directory is not empty; choose another, or "
                                      "pass mode='overwrite' or 'append'");
   }
-  const fs::path parent = fs::absolute(path).parent_path();
-  fs::create_directories(parent, error);
+  ARROW_ASSIGN_OR_RAISE(std::string target, FollowLinks(path));
+  fs::create_directories(fs::absolute(target).parent_path(), error);
   if (error) return CannotWrite(path, error.message());
-  std::string staging =
-      (parent / ("." + fs::path(path).filename().string() + ".tmp-XXXXXX")).string();
-  if (mkdtemp(staging.data()) == nullptr) return CannotWrite(path, std::strerror(errno));
-  // mkdtemp makes it private; the output is the user's to share.
-  fs::permissions(staging, fs::perms(0755), error);
+  ARROW_ASSIGN_OR_RAISE(std::string staging, MakeStaging(target));
   return std::unique_ptr<OutputDirectory>(
-      new OutputDirectory(std::move(path), std::move(staging), mode));
+      new OutputDirectory(std::move(path), std::move(target), std::move(staging), mode));
 }
 
 std::string OutputDirectory::StagedPath(const std::string& name) {
@@ -73,11 +75,12 @@ arrow::Result<std::vector<std::string>> OutputDirectory::Publish(
   std::error_code error;
   const bool has_output = fs::is_directory(path_, error) && !fs::is_empty(path_, error);
   if (has_output && mode_ == WriteMode::kAppend) return Append(names);
+  ARROW_RETURN_NOT_OK(KeepModes(target_, staging_));
   if (has_output && mode_ == WriteMode::kOverwrite) {
     ARROW_RETURN_NOT_OK(Replace());
   } else {
-    // Onto an empty directory, or where none is, one rename shows all the files at once.
-    fs::rename(staging_, path_, error);
+    // If the target is missing or empty, one rename makes all files appear at once.
+    fs::rename(staging_, target_, error);
     if (error) return CannotWrite(path_, error.message());
   }
   std::vector<std::string> paths;
@@ -86,22 +89,23 @@ arrow::Result<std::vector<std::string>> OutputDirectory::Publish(
 }
 
 arrow::Status OutputDirectory::Replace() {
-  // Both change places at once; what was there before is then removed with this.
-  int failure = Rename(staging_, path_, RENAME_EXCHANGE);
+  // Both are exchanged atomically; the old output is then removed with this object.
+  int failure = Rename(staging_, target_, RENAME_EXCHANGE);
   if (failure != EINVAL && failure != ENOSYS) {
     return failure == 0 ? arrow::Status::OK()
                         : CannotWrite(path_, std::strerror(failure));
   }
-  // The file system cannot do that: there is no output for the moment between.
+  // The file system cannot exchange: for a moment there is no output.
   const std::string old = staging_ + ".old";
-  failure = Rename(path_, old, RENAME_NOREPLACE);
+  failure = Rename(target_, old, RENAME_NOREPLACE);
   if (failure != 0) return CannotWrite(path_, std::strerror(failure));
-  failure = Rename(staging_, path_, 0);
+  failure = Rename(staging_, target_, 0);
   if (failure != 0) {
-    const bool is_back = Rename(old, path_, 0) == 0;
-    return CannotWrite(path_, std::strerror(failure) +
-                                  (is_back ? std::string()
-                                           : "; what was there before is '" + old + "'"));
+    const bool is_back = Rename(old, target_, 0) == 0;
+    return CannotWrite(
+        path_,
+        std::strerror(failure) +
+            (is_back ? std::string() : "; the previous output is in '" + old + "'"));
   }
   std::error_code error;
   fs::remove_all(old, error);
@@ -133,7 +137,7 @@ arrow::Result<std::vector<std::string>> OutputDirectory::ListStaged() const {
 
 arrow::Result<std::vector<std::string>> OutputDirectory::Append(
     const std::vector<std::string>& names) {
-  int64_t first = 0;  // number that no file has
+  int64_t first = 0;  // a number that no file has
   std::error_code error;
   for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end;
        entry.increment(error)) {

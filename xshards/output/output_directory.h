@@ -13,9 +13,11 @@
 
 namespace xshards {
 
-/// A directory that is filled aside and appears whole, or not at all. All files appear at
-/// once, and what is overwritten goes at the same time; appended files are numbered on
-/// from those there and appear one by one.
+/// A directory that is written to a temporary name and appears complete, or not at all.
+/// All files appear at once, replacing overwritten ones at the same time; appended files
+/// continue the existing numbering and appear one by one. What replaces a directory or a
+/// file of the same name has its permissions; what is new has those that the umask
+/// allows. If the path is a symbolic link, its target is replaced.
 class XSHARDS_EXPORT OutputDirectory : public JobOutput {
  public:
   /// See OpenOutput.
@@ -30,12 +32,14 @@ class XSHARDS_EXPORT OutputDirectory : public JobOutput {
       const std::vector<std::string>& names) override;
 
  private:
-  OutputDirectory(std::string path, std::string staging, WriteMode mode);
+  OutputDirectory(std::string path, std::string target, std::string staging,
+                  WriteMode mode);
   arrow::Status Replace();
   arrow::Result<std::vector<std::string>> Append(const std::vector<std::string>& names);
   arrow::Result<std::string> AppendFile(const std::string& name, int64_t first);
 
-  const std::string path_;
+  const std::string path_;    // as given
+  const std::string target_;  // where its symbolic links lead
   const std::string staging_;
   const WriteMode mode_;
 };

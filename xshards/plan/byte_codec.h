@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +15,8 @@
 
 namespace xshards {
 
-/// Appends plain values to bytes, little endian. Pairs with ByteReader call by call.
+/// Appends plain values to bytes, little endian. Each call has a matching one in
+/// ByteReader.
 class ByteWriter {
  public:
   template <typename T>
@@ -41,14 +41,6 @@ class ByteWriter {
     Put(static_cast<int64_t>(values.size()));
     for (const int32_t value : values) Put(value);
   }
-  void Put(const std::map<std::string, std::string>& values) {
-    Put(static_cast<int64_t>(values.size()));
-    for (const auto& [key, value] : values) {
-      Put(key);
-      Put(value);
-    }
-  }
-
   std::shared_ptr<arrow::Buffer> Finish() {
     return arrow::Buffer::FromString(std::move(bytes_));
   }
@@ -57,7 +49,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads them back. Every read is checked: bytes from elsewhere may be cut or foreign.
+/// Reads them back. Every read is checked: bytes from another process may be truncated or
+/// foreign.
 class ByteReader {
  public:
   explicit ByteReader(std::shared_ptr<arrow::Buffer> bytes) : bytes_(std::move(bytes)) {}
@@ -102,18 +95,8 @@ class ByteReader {
     for (auto& value : *out) ARROW_RETURN_NOT_OK(Get(&value));
     return arrow::Status::OK();
   }
-  arrow::Status Get(std::map<std::string, std::string>* out) {
-    int64_t count = 0;
-    ARROW_RETURN_NOT_OK(GetCount(&count));
-    for (int64_t i = 0; i < count; ++i) {
-      std::string key;
-      ARROW_RETURN_NOT_OK(Get(&key));
-      ARROW_RETURN_NOT_OK(Get(&(*out)[key]));
-    }
-    return arrow::Status::OK();
-  }
-  /// A count of things that each take at least one byte: more than are left is an error,
-  /// before anything is allocated for them.
+  /// A count of items of at least one byte each: more than the remaining bytes is an
+  /// error, before anything is allocated.
   arrow::Status GetCount(int64_t* out) {
     ARROW_RETURN_NOT_OK(Get(out));
     if (*out < 0) return Cut();
@@ -133,7 +116,7 @@ class ByteReader {
     return Cut();
   }
   arrow::Status Cut() const {
-    return arrow::Status::Invalid("Encoded fragment is cut short or damaged at byte ",
+    return arrow::Status::Invalid("Encoded fragment is truncated or damaged at byte ",
                                   position_, " of ", bytes_->size());
   }
 

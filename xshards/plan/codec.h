@@ -17,18 +17,18 @@
 
 namespace xshards {
 
-/// Writes plans, sinks and stores. What cannot be bytes is collected beside them:
-/// segments travel by descriptor, Python functions by hash.
+/// Writes plans, sinks and stores. Data that cannot be encoded is collected separately:
+/// segments are sent by descriptor, Python functions by hash.
 class PlanEncoder {
  public:
-  /// `known` are segments that the receiver has already, in its order.
+  /// `known` are segments that the receiver already has, in its order.
   explicit PlanEncoder(StorageEnvironment environment,
                        std::vector<std::shared_ptr<Segment>> known = {})
       : environment_(environment), segments_(std::move(known)) {}
 
   arrow::Status Put(const PlanNode& plan);
   arrow::Status Put(const SinkSpec& sink);
-  /// All blocks of a store that is in segments.
+  /// All blocks of a store whose blocks are in segments.
   arrow::Status Put(const BlockStore& store);
   /// Some blocks of a store.
   arrow::Status Put(BlockStore& store, std::span<const Partition::BlockPlace> some);
@@ -51,6 +51,8 @@ class PlanEncoder {
   arrow::Status PutMember(const Expression& expression);
   arrow::Status PutMember(const std::shared_ptr<arrow::Schema>& schema);
   arrow::Status PutMember(const std::shared_ptr<arrow::RecordBatch>& batch);
+  arrow::Status PutMember(const ResultHandle& id);
+  arrow::Status PutMember(const FormatOptionsPointer& options);
   void PutRange(const std::shared_ptr<Segment>& segment, Segment::Range range);
   void PutReference(const ArrayReference& reference);
 
@@ -71,7 +73,7 @@ class PlanEncoder {
   std::map<std::string, std::shared_ptr<arrow::Buffer>> functions_;
 };
 
-/// Reads what PlanEncoder wrote.
+/// Reads the output of PlanEncoder.
 class PlanDecoder {
  public:
   PlanDecoder(std::shared_ptr<arrow::Buffer> bytes,
@@ -101,6 +103,8 @@ class PlanDecoder {
   arrow::Status GetMember(Expression* expression);
   arrow::Status GetMember(std::shared_ptr<arrow::Schema>* schema);
   arrow::Status GetMember(std::shared_ptr<arrow::RecordBatch>* batch);
+  arrow::Status GetMember(ResultHandle* id);
+  arrow::Status GetMember(FormatOptionsPointer* options);
   template <typename Node>
   arrow::Result<NodeVariant> GetNode();
   arrow::Result<NodeVariant> GetNode(NodeKind kind);

@@ -8,6 +8,7 @@
 #include <arrow/ipc/dictionary.h>
 #include <arrow/ipc/reader.h>
 
+#include "xshards/expression/expression_graph.h"
 #include "xshards/plan/codec.h"
 #include "xshards/plan/node_members.h"
 
@@ -15,7 +16,7 @@ namespace xshards {
 
 namespace {
 
-// Deeper than any plan a person writes; stops damaged bytes from recursing for ever.
+// Deeper than any real plan; stops damaged bytes from recursing without end.
 constexpr int kMaxDepth = 1000;
 
 /// A value to read into.
@@ -96,13 +97,34 @@ arrow::Status PlanDecoder::GetMember(std::shared_ptr<arrow::RecordBatch>* batch)
   if (!present) return arrow::Status::OK();
   std::shared_ptr<arrow::Buffer> buffer;
   ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
-  // What comes before may have any length, so that values need not be aligned.
+  // The preceding bytes may have any length, so values may be unaligned.
   auto options = arrow::ipc::IpcReadOptions::Defaults();
   options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
   ARROW_ASSIGN_OR_RAISE(auto reader,
                         arrow::ipc::RecordBatchStreamReader::Open(
                             std::make_shared<arrow::io::BufferReader>(buffer), options));
-  return reader->Next().Value(batch);
+  ARROW_RETURN_NOT_OK(reader->Next().Value(batch));
+  return *batch == nullptr ? arrow::Status::OK() : (*batch)->ValidateFull();
+}
+
+arrow::Status PlanDecoder::GetMember(ResultHandle* id) {
+  bool present = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
+  if (!present) return arrow::Status::OK();
+  ResultId held;
+  ARROW_RETURN_NOT_OK(GetMember(&held));
+  *id = std::make_shared<const ResultId>(held);
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanDecoder::GetMember(FormatOptionsPointer* options) {
+  bool present = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&present));
+  if (!present) return arrow::Status::OK();
+  std::shared_ptr<arrow::Buffer> encoded;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&encoded));
+  *options = std::make_shared<const EncodedOptions>(std::move(encoded));
+  return arrow::Status::OK();
 }
 
 arrow::Status PlanDecoder::GetMember(std::shared_ptr<arrow::Schema>* schema) {
@@ -135,6 +157,9 @@ arrow::Result<std::shared_ptr<BlockStore>> PlanDecoder::GetStore(bool spillable)
                                     num_schemas);
     }
     block.schema = schemas[static_cast<size_t>(schema)];
+    if (block.schema == nullptr) {
+      return arrow::Status::Invalid("Encoded block has no schema");
+    }
     ARROW_RETURN_NOT_OK(GetRange(&block.segment, &block.range));
     int64_t num_references = 0;
     ARROW_RETURN_NOT_OK(bytes_.GetCount(&num_references));
@@ -175,7 +200,8 @@ arrow::Status PlanDecoder::GetRange(std::shared_ptr<Segment>* segment,
   *segment = segments_[static_cast<size_t>(index)];
   const int64_t size = (*segment)->size();
   if (range->offset < 0 || range->length < 0 || range->offset > size - range->length) {
-    return arrow::Status::Invalid("Encoded fragment refers to bytes beyond its segment");
+    return arrow::Status::Invalid(
+        "Encoded fragment refers to bytes past the end of its segment");
   }
   return arrow::Status::OK();
 }
@@ -216,12 +242,25 @@ arrow::Result<std::shared_ptr<arrow::Schema>> PlanDecoder::GetSchema() {
 }
 
 arrow::Result<Expression> PlanDecoder::GetExpression() {
-  std::shared_ptr<arrow::Buffer> buffer;
-  ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
-  // Arrow reads in place and wants its alignment.
-  ARROW_ASSIGN_OR_RAISE(buffer, buffer->CopySlice(0, buffer->size()));
-  ARROW_ASSIGN_OR_RAISE(auto expression, arrow::compute::Deserialize(buffer));
-  return Expression(std::move(expression));
+  bool is_column = false;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&is_column));
+  ExpressionTrees parts;
+  ARROW_RETURN_NOT_OK(bytes_.Get(&parts.prefix));
+  if (is_column) return col(std::move(parts.prefix));
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::shared_ptr<arrow::Buffer> buffer;
+    ARROW_RETURN_NOT_OK(bytes_.Get(&buffer));
+    // Arrow reads in place and requires alignment.
+    ARROW_ASSIGN_OR_RAISE(buffer, buffer->CopySlice(0, buffer->size()));
+    ARROW_ASSIGN_OR_RAISE(auto tree, arrow::compute::Deserialize(buffer));
+    parts.trees.push_back(std::move(tree));
+  }
+  if (parts.trees.empty()) {
+    return arrow::Status::Invalid("Encoded expression has no parts");
+  }
+  return Expression(JoinSharedParts(parts));
 }
 
 template <typename Node>
@@ -251,6 +290,8 @@ arrow::Result<NodeVariant> PlanDecoder::GetNode(NodeKind kind) {
       return GetNode<ExchangeNode>();
     case NodeKind::kAggregate:
       return GetNode<AggregateNode>();
+    case NodeKind::kDistinct:
+      return GetNode<DistinctNode>();
     case NodeKind::kJoin:
       return GetNode<JoinNode>();
     case NodeKind::kSort:
@@ -280,12 +321,14 @@ arrow::Result<NodeVariant> PlanDecoder::GetProject() {
 }
 
 arrow::Result<NodeVariant> PlanDecoder::GetCache() {
-  CacheNode node{.cell = std::make_shared<CacheCell>()};
+  CacheNode node;
+  ARROW_RETURN_NOT_OK(GetMember(&node.id));
   bool filled = false;
   ARROW_RETURN_NOT_OK(bytes_.Get(&filled));
   if (!filled) return node;
   ARROW_ASSIGN_OR_RAISE(auto literal, GetLiteral());
-  node.cell->Set(std::get<LiteralNode>(literal).partitions);
+  node.partitions = std::make_shared<const std::vector<Partition>>(
+      std::move(std::get<LiteralNode>(literal).partitions));
   return node;
 }
 

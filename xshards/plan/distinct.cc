@@ -23,19 +23,8 @@ bool ReadsFiles(const PlanNode& plan) {
 
 }  // namespace
 
-bool KeepsRows(const AggregateNode& aggregate) {
-  const char* pick = aggregate.by_last ? "last_row" : "first_row";
-  return aggregate.ordered && aggregate.phase == AggregatePhase::kComplete &&
-         (aggregate.all_columns || !aggregate.keys.empty()) &&
-         std::all_of(aggregate.aggregates.begin(), aggregate.aggregates.end(),
-                     [&](const auto& one) {
-                       return one.function == pick && one.column == one.output;
-                     });
-}
-
-bool IsMadeByPosition(const AggregateNode& aggregate, const PlanNode& input) {
-  return KeepsRows(aggregate) &&
-         (aggregate.single || !aggregate.aggregates.empty() || !ReadsFiles(input));
+bool IsMadeByPosition(const DistinctNode& distinct, const PlanNode& input) {
+  return distinct.keep == Keep::kNone || !distinct.keys.empty() || !ReadsFiles(input);
 }
 
 }  // namespace xshards

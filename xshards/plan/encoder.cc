@@ -6,6 +6,7 @@
 #include <arrow/io/memory.h>
 #include <arrow/ipc/writer.h>
 
+#include "xshards/expression/expression_graph.h"
 #include "xshards/plan/codec.h"
 #include "xshards/plan/node_members.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using Places = std::span<const Partition::BlockPlace>;
 
-/// Cut the blocks of a partition where the next store begins.
+/// Group the blocks of a partition by store.
 std::vector<Places> CutByStore(Places blocks) {
   std::vector<Places> cut;
   while (!blocks.empty()) {
@@ -72,8 +73,19 @@ arrow::Status PlanEncoder::PutMember(const std::vector<T>& values) {
 }
 
 arrow::Status PlanEncoder::PutMember(const Expression& expression) {
-  ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::compute::Serialize(expression.arrow()));
-  bytes_.Put(*buffer);
+  const std::string* column = expression.column_name();
+  bytes_.Put(column != nullptr);
+  if (column != nullptr) {  // most of those of a wide table
+    bytes_.Put(*column);
+    return arrow::Status::OK();
+  }
+  const auto parts = SplitSharedParts(expression.arrow());
+  bytes_.Put(parts.prefix);
+  bytes_.Put(static_cast<int64_t>(parts.trees.size()));
+  for (const auto& tree : parts.trees) {
+    ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::compute::Serialize(tree));
+    bytes_.Put(*buffer);
+  }
   return arrow::Status::OK();
 }
 
@@ -98,12 +110,25 @@ arrow::Status PlanEncoder::PutMember(const std::shared_ptr<arrow::RecordBatch>& 
   return arrow::Status::OK();
 }
 
+arrow::Status PlanEncoder::PutMember(const ResultHandle& id) {
+  bytes_.Put(id != nullptr);
+  return id == nullptr ? arrow::Status::OK() : PutMember(*id);
+}
+
+arrow::Status PlanEncoder::PutMember(const FormatOptionsPointer& options) {
+  bytes_.Put(options != nullptr);
+  if (options == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto encoded, options->Encode());
+  bytes_.Put(*encoded);
+  return arrow::Status::OK();
+}
+
 arrow::Status PlanEncoder::Put(const BlockStore& store) {
   return PutBlocks(store.blocks());
 }
 
 arrow::Status PlanEncoder::Put(BlockStore& store, Places some) {
-  // Without a pool to move heap data to, all of it is in segments already.
+  // Without a pool to move heap data to, all data is already in segments.
   if (environment_.segments != nullptr) {
     ARROW_RETURN_NOT_OK(store.Share(*environment_.segments));
   }
@@ -180,7 +205,8 @@ arrow::Status PlanEncoder::PutNode(const LiteralNode& node) {
 arrow::Status PlanEncoder::PutNode(const MapNativeNode& node) {
   if (node.name.empty()) {
     return arrow::Status::Invalid(
-        "An unregistered C++ function cannot leave this process; register it with "
+        "An unregistered C++ function cannot be sent to another process; register it "
+        "with "
         "XSHARDS_FUNCTION");
   }
   return PutMember(node);
@@ -188,20 +214,20 @@ arrow::Status PlanEncoder::PutNode(const MapNativeNode& node) {
 
 arrow::Status PlanEncoder::PutNode(const MapPythonNode& node) {
   if (node.on_threads) {
-    return arrow::Status::Invalid("The function ", node.label,
-                                  " runs on threads and cannot leave this process");
+    return arrow::Status::Invalid(
+        "The function ", node.label,
+        " runs on threads and cannot be sent to another process");
   }
   functions_[node.function_hash] = node.pickle;
   return PutMember(node);
 }
 
 arrow::Status PlanEncoder::PutNode(const CacheNode& node) {
-  // A cell belongs to its process; what it holds travels as data.
-  auto partitions = node.cell->Get();
-  bytes_.Put(partitions.has_value());
-  if (!partitions) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(*partitions));
-  return PutNode(LiteralNode{.schema = schema, .partitions = *partitions});
+  ARROW_RETURN_NOT_OK(PutMember(node.id));
+  bytes_.Put(node.partitions != nullptr);
+  if (node.partitions == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto schema, UnifySchemas(*node.partitions));
+  return PutNode(LiteralNode{.schema = schema, .partitions = *node.partitions});
 }
 
 arrow::Status PlanEncoder::PutNode(const StageInputNode& node) {

@@ -4,36 +4,13 @@
 #include <string_view>
 #include <utility>
 
-#include "xshards/plan/plan.h"
-
 namespace xshards {
 
 namespace {
 
 constexpr char kTypeMismatchLocation[] = "xshards::TypeMismatchLocation";
 
-void AddInferredScans(const PlanNode& plan, std::vector<ScanNode>* scans) {
-  if (plan.kind() == NodeKind::kScan) {
-    const auto& scan = plan.as<ScanNode>();
-    if (scan.inferred && scan.found != nullptr) scans->push_back(scan);
-  }
-  if (plan.kind() == NodeKind::kCache && plan.as<CacheNode>().cell->Get().has_value()) {
-    return;
-  }
-  for (const auto& input : plan.inputs) AddInferredScans(*input, scans);
-}
-
 }  // namespace
-
-std::shared_ptr<arrow::Schema> SchemaCell::Get() const {
-  std::lock_guard lock(mutex_);
-  return schema_;
-}
-
-void SchemaCell::Set(std::shared_ptr<arrow::Schema> schema) {
-  std::lock_guard lock(mutex_);
-  schema_ = std::move(schema);
-}
 
 TypeMismatchLocation::TypeMismatchLocation(std::string value, std::string column,
                                            std::string path, int64_t begin,
@@ -67,21 +44,6 @@ arrow::Status TypeMismatchError(std::shared_ptr<TypeMismatchLocation> place) {
       "The value ", place->ToString(),
       ", does not fit the type that samples of the file suggested");
   return error.WithDetail(std::move(place));
-}
-
-ScanNode WithFoundTypes(ScanNode scan) {
-  if (scan.found == nullptr) return scan;
-  if (auto schema = scan.found->Get(); schema != nullptr) {
-    scan.schema = std::move(schema);
-    scan.inferred = false;
-  }
-  return scan;
-}
-
-std::vector<ScanNode> InferredScans(const PlanNode& plan) {
-  std::vector<ScanNode> scans;
-  AddInferredScans(plan, &scans);
-  return scans;
 }
 
 }  // namespace xshards

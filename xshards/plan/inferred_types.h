@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,32 +21,19 @@ namespace xshards {
 
 struct ScanNode;
 
-// Text files do not say what types their columns have. A scan infers them from samples;
-// where a value does not fit, its reader fails with TypeMismatchError(), the types of all
-// values are found, and the plan runs again (Context::Run).
+// Text files store no types. A scan infers them from samples; if a value does not fit,
+// its reader fails with TypeMismatchError(), the types of all values are inferred, and
+// the plan runs again (Context::Run).
 
-/// Where a scan keeps the types of all its values, once they are found. Shared by the
-/// copies of a scan; thread-safe.
-class XSHARDS_EXPORT SchemaCell {
- public:
-  /// nullptr until they are found.
-  std::shared_ptr<arrow::Schema> Get() const;
-  void Set(std::shared_ptr<arrow::Schema> schema);
-
- private:
-  mutable std::mutex mutex_;  // guards schema_
-  std::shared_ptr<arrow::Schema> schema_;
-};
-
-/// Which value the inferred types did not allow: the detail of the error of the reader
-/// that met it. Named by bytes: most are never shown, and to count lines costs time.
+/// The value that does not fit its inferred type: the detail of the reader's error.
+/// Located by bytes: most are never shown, and counting lines takes time.
 class XSHARDS_EXPORT TypeMismatchLocation final : public arrow::StatusDetail {
  public:
   /// The location that a Status carries, or nullptr.
   static const TypeMismatchLocation* Of(const arrow::Status& status);
 
-  /// `value` is its text, or the beginning of it, or empty where it is not to be shown.
-  /// It is `offset` bytes of text after a position of the file where text can begin.
+  /// `value` is its text, or the beginning of it, or empty if it is not to be shown. It
+  /// is `offset` bytes of text after a position of the file where text can begin.
   TypeMismatchLocation(std::string value, std::string column, std::string path,
                        int64_t begin, int64_t offset);
 
@@ -71,24 +57,19 @@ class XSHARDS_EXPORT TypeMismatchLocation final : public arrow::StatusDetail {
   const int64_t offset_;
 };
 
-/// The error of a reader that met such a value.
+/// The error of a reader that found such a value.
 XSHARDS_EXPORT arrow::Status TypeMismatchError(
     std::shared_ptr<TypeMismatchLocation> place);
 
-/// Say which value it is as people want to know it, by the number of the line, which
-/// takes time to find, and with what to do. Nothing where the scan has no such place.
+/// Describe the value for users, by its line number, which takes time to find, and with
+/// the fix. nullopt if the scan has no such place.
 using DescribePlace = std::function<std::optional<std::string>(
     const ScanNode& scan, const TypeMismatchLocation& place, arrow::MemoryPool* pool)>;
 
 /// Run a plan and return its batches.
 using RunPlan = std::function<arrow::Result<arrow::RecordBatchVector>(const Plan& plan)>;
-/// Find the types of all values of a scan whose types are inferred.
+/// Infer the types from all values of a scan.
 using FindTypes = std::function<arrow::Result<std::shared_ptr<arrow::Schema>>(
     const ScanNode& scan, const RunPlan& run)>;
-
-/// A scan with the types that were found, where some were.
-XSHARDS_EXPORT ScanNode WithFoundTypes(ScanNode scan);
-/// The scans below a plan whose types were inferred, less what is cached already.
-XSHARDS_EXPORT std::vector<ScanNode> InferredScans(const PlanNode& plan);
 
 }  // namespace xshards

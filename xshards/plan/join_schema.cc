@@ -36,7 +36,7 @@ bool HasZone(const arrow::DataType& type) {
          !static_cast<const arrow::TimestampType&>(type).timezone().empty();
 }
 
-/// Keys that pandas, too, finds equal by value: numbers of any kind, text, times.
+/// Keys that pandas also compares by value: numbers of any kind, text, times.
 bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
   if (left.id() == arrow::Type::NA || right.id() == arrow::Type::NA) return true;
   if (IsTextKey(left) != IsTextKey(right) || IsTime(left) != IsTime(right)) return false;
@@ -51,8 +51,7 @@ bool CanEqual(const arrow::DataType& left, const arrow::DataType& right) {
          HasZone(left) == HasZone(right);
 }
 
-/// The key of times that are counted in two units has the finer one. nullptr if it is not
-/// about these.
+/// The key of times in two units has the finer one. nullptr for other types.
 std::shared_ptr<arrow::Field> InFinerUnit(const std::shared_ptr<arrow::Field>& left,
                                           const arrow::DataType& right) {
   if (left->type()->id() != arrow::Type::TIMESTAMP ||
@@ -65,8 +64,8 @@ std::shared_ptr<arrow::Field> InFinerUnit(const std::shared_ptr<arrow::Field>& l
   return left->WithType(arrow::timestamp(unit, own.timezone()));
 }
 
-/// The key that truth values and numbers share: objects to pandas, which has both in it.
-/// nullptr if it is not about these two.
+/// The common key of booleans and numbers: of object dtype in pandas, with values of
+/// both. nullptr for other types.
 std::shared_ptr<arrow::Field> BoolBesideNumber(JoinType type,
                                                const std::shared_ptr<arrow::Field>& left,
                                                const arrow::DataType& right) {
@@ -78,7 +77,8 @@ std::shared_ptr<arrow::Field> BoolBesideNumber(JoinType type,
   return AsObjects(is_lefts ? left : left->WithType(common));
 }
 
-/// The key column that both sides share. It is the left's where all its values are.
+/// The key column that both sides share. It is that of the left if all its values come
+/// from there.
 arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
     JoinType type, const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right) {
@@ -95,7 +95,7 @@ arrow::Result<std::shared_ptr<arrow::Field>> SharedKey(
   return CommonField(left, right);
 }
 
-/// Check the keys; gives the shared ones by name.
+/// Check the keys; returns the shared ones by name.
 arrow::Result<std::map<std::string, std::shared_ptr<arrow::Field>>> JoinKeys(
     const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right) {
   std::map<std::string, std::shared_ptr<arrow::Field>> shared;
@@ -127,7 +127,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> JoinSchema(const JoinNode& node,
       node.left_keys.empty() != is_cross) {
     if (is_cross) return arrow::Status::Invalid("A cross join has no keys");
     return arrow::Status::Invalid(
-        "A join needs as many keys on the left as on the "
+        "A join needs the same number of keys on the left and the "
         "right, and at least one; got ",
         node.left_keys.size(), " and ", node.right_keys.size());
   }
@@ -162,7 +162,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> JoinSchema(const JoinNode& node,
   auto schema = arrow::schema(std::move(fields));
   for (const auto& field : schema->fields()) {
     if (schema->GetFieldIndex(field->name()) >= 0) continue;
-    return arrow::Status::Invalid("The join would give two columns named '",
+    return arrow::Status::Invalid("The join result would have two columns named '",
                                   field->name(), "'; choose other suffixes");
   }
   return schema;

@@ -9,9 +9,9 @@
 
 namespace xshards {
 
-// VisitMembers(node, visit) returns visit(member...) for the members of a node that
-// travel, in the order of their bytes: the codec's one list of each. A member that is
-// added here is written and read; raise the version of fragments and graphs with it.
+// VisitMembers(node, visit) returns visit(member...) for the encoded members of a node,
+// in the order of their bytes: the codec's only list of them. A member added here is
+// written and read; increase the version of fragments and graphs with it.
 
 template <typename Node, typename T>
 concept Is = std::same_as<std::remove_const_t<Node>, T>;
@@ -37,10 +37,16 @@ auto VisitMembers(Node& node, Visit&& visit) {
   return visit(node.key, node.row);
 }
 
+template <Is<ResultId> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.store, node.number);
+}
+
 template <Is<ScanNode> Node, typename Visit>
 auto VisitMembers(Node& node, Visit&& visit) {
-  return visit(node.format, node.options, node.schema, node.splits, node.encodable,
-               node.columns, node.filter, node.limit, node.inferred);
+  return visit(node.format, node.options, node.schema, node.splits, node.folder_columns,
+               node.encodable, node.columns, node.filter, node.limit, node.inferred,
+               node.found);
 }
 
 template <Is<ProjectNode> Node, typename Visit>
@@ -65,8 +71,12 @@ auto VisitMembers(Node& node, Visit&& visit) {
 
 template <Is<AggregateNode> Node, typename Visit>
 auto VisitMembers(Node& node, Visit&& visit) {
-  return visit(node.keys, node.aggregates, node.phase, node.schema, node.ordered,
-               node.by_last, node.all_columns, node.single, node.others);
+  return visit(node.keys, node.aggregates, node.phase, node.schema, node.ordered);
+}
+
+template <Is<DistinctNode> Node, typename Visit>
+auto VisitMembers(Node& node, Visit&& visit) {
+  return visit(node.keys, node.keep, node.phase, node.gives_dropped);
 }
 
 template <Is<JoinNode> Node, typename Visit>
@@ -106,16 +116,16 @@ template <Is<SinkSpec> Node, typename Visit>
 auto VisitMembers(Node& node, Visit&& visit) {
   return visit(node.kind, node.storage, node.mode, node.keys, node.num_partitions,
                node.sort_keys, node.nulls_first, node.boundaries, node.first_row,
-               node.total_rows, node.keep_whole, node.format, node.options, node.path);
+               node.total_rows, node.keep_whole, node.format, node.options,
+               node.partition_cols, node.path);
 }
 
-/// Of each enumeration that travels: its name, and its last value, beyond which it is
-/// refused.
+/// For each encoded enumeration: its name and its last valid value.
 template <typename Enum>
 struct EnumLimits;
 template <>
 struct EnumLimits<NodeKind> {
-  static constexpr NodeKind kLast = NodeKind::kStageInput;
+  static constexpr NodeKind kLast = NodeKind::kDistinct;
   static constexpr char kName[] = "node kind";
 };
 template <>
@@ -137,6 +147,16 @@ template <>
 struct EnumLimits<AggregatePhase> {
   static constexpr AggregatePhase kLast = AggregatePhase::kFinal;
   static constexpr char kName[] = "aggregate phase";
+};
+template <>
+struct EnumLimits<Keep> {
+  static constexpr Keep kLast = Keep::kNone;
+  static constexpr char kName[] = "choice of equal rows";
+};
+template <>
+struct EnumLimits<DistinctPhase> {
+  static constexpr DistinctPhase kLast = DistinctPhase::kFinalPositions;
+  static constexpr char kName[] = "distinct phase";
 };
 template <>
 struct EnumLimits<JoinType> {

@@ -9,7 +9,6 @@
 
 #include <arrow/type.h>
 
-#include "xshards/plan/aggregate_functions.h"
 #include "xshards/plan/distinct.h"
 #include "xshards/plan/plan.h"
 #include "xshards/types/conform.h"
@@ -17,14 +16,9 @@
 
 namespace xshards {
 
-namespace {
-
-/// True for values that only Python compares. Categories are compared by their places.
 bool HoldsObjects(const arrow::Field& field) {
   return IsOpaque(field) && FamilyOf(field) != DtypeFamily::kCategory;
 }
-
-}  // namespace
 
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
                                                      const arrow::Schema& schema) {
@@ -43,9 +37,10 @@ arrow::Result<std::shared_ptr<arrow::Field>> KeyField(const std::string& name,
   if (!HoldsObjects(*field)) return field;
   return arrow::Status::TypeError(
       "Column '", name,
-      "' holds Python objects, and only Python knows which of them are equal: go by a "
-      "column of numbers, text or times made of it (in Python, with transform_shard), "
-      "or, if a function gave it, cache() the shards before, so that it is known");
+      "' holds Python objects, which only Python can compare: use a "
+      "column of numbers, text or times made from it (in Python, with transform_shard), "
+      "or, if it comes from a function, cache() the shards first, so that its type is "
+      "known");
 }
 
 namespace {
@@ -70,8 +65,8 @@ arrow::Status CheckOrder(const std::string& name, const arrow::Schema& schema) {
   if (!HoldsObjects(*field)) return arrow::Status::OK();
   return arrow::Status::TypeError(
       "Column '", name,
-      "' holds Python objects, whose order only Python knows: sort by a column of "
-      "numbers, text or times made of it (in Python, with transform_shard)");
+      "' holds Python objects, which only Python can order: sort by a column of "
+      "numbers, text or times made from it (in Python, with transform_shard)");
 }
 
 arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
@@ -93,10 +88,6 @@ arrow::Result<SchemaPointer> ProjectSchema(const ProjectNode& node,
 arrow::Result<SchemaPointer> AggregateSchema(const AggregateNode& node,
                                              const SchemaPointer& input) {
   if (node.phase == AggregatePhase::kFinal) return node.schema;
-  if (node.all_columns) {
-    ARROW_RETURN_NOT_OK(CheckKeys(input->field_names(), *input));
-    return input;
-  }
   arrow::FieldVector fields;
   for (const auto& key : node.keys) {
     ARROW_ASSIGN_OR_RAISE(auto field, KeyField(key, *input));
@@ -106,6 +97,22 @@ arrow::Result<SchemaPointer> AggregateSchema(const AggregateNode& node,
     ARROW_ASSIGN_OR_RAISE(auto field, AggregateField(aggregate, *input));
     fields.push_back(std::move(field));
   }
+  return arrow::schema(std::move(fields));
+}
+
+arrow::Result<SchemaPointer> DistinctSchema(const DistinctNode& node,
+                                            const SchemaPointer& input) {
+  const auto position = arrow::field(kPositionColumn, arrow::int64());
+  if (node.phase == DistinctPhase::kFinalPositions) return arrow::schema({position});
+  const bool by_all = node.keys.empty();
+  const auto keys = by_all ? input->field_names() : node.keys;
+  arrow::FieldVector fields;
+  for (const auto& key : keys) {
+    ARROW_ASSIGN_OR_RAISE(auto field, KeyField(key, *input));
+    fields.push_back(std::move(field));
+  }
+  if (node.phase != DistinctPhase::kPartialPositions) return input;
+  fields.push_back(position);
   return arrow::schema(std::move(fields));
 }
 
@@ -120,120 +127,6 @@ arrow::Result<SchemaPointer> ZipSchema(const arrow::Schema& left,
     fields.push_back(field);
   }
   return arrow::schema(std::move(fields));
-}
-
-std::shared_ptr<arrow::DataType> SumType(const arrow::DataType& type) {
-  if (arrow::is_unsigned_integer(type.id())) return arrow::uint64();
-  if (arrow::is_signed_integer(type.id()) || type.id() == arrow::Type::BOOL) {
-    return arrow::int64();
-  }
-  if (type.id() == arrow::Type::DECIMAL128) {
-    const int32_t scale = static_cast<const arrow::Decimal128Type&>(type).scale();
-    return arrow::decimal128(arrow::Decimal128Type::kMaxPrecision, scale);
-  }
-  return type.id() == arrow::Type::NA ? arrow::float64() : type.GetSharedPtr();
-}
-
-/// Of mean, variance and the like. pandas gives the mean of float32 as float64, but not
-/// that of Float32.
-std::shared_ptr<arrow::DataType> MomentType(const std::string& function,
-                                            const arrow::DataType& type,
-                                            DtypeFamily family) {
-  const bool is_median = function == "median";
-  const bool is_mean =
-      function == "mean" || function == "avg" || (IsQuantile(function) && !is_median);
-  if (type.id() == arrow::Type::DURATION) return type.GetSharedPtr();
-  if (type.id() == arrow::Type::TIMESTAMP) {
-    const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
-    return is_mean || is_median ? type.GetSharedPtr() : arrow::duration(unit);
-  }
-  const bool keeps_decimals =
-      is_mean && !IsQuantile(function) && family == DtypeFamily::kArrow;
-  if (type.id() == arrow::Type::DECIMAL128 && keeps_decimals) return type.GetSharedPtr();
-  const bool single =
-      type.id() == arrow::Type::FLOAT && (!is_mean || family == DtypeFamily::kMasked);
-  return single ? arrow::float32() : arrow::float64();
-}
-
-/// Decimals of no dtype of their own are objects to pandas, and so are the floats that it
-/// computes of them, but for the deviation.
-bool GivesObjects(const std::string& function, const arrow::Field& field) {
-  return arrow::is_decimal(ValueType(field.type())->id()) &&
-         FamilyOf(field) == DtypeFamily::kPlain && !function.starts_with("stddev");
-}
-
-const std::set<std::string>& NumericAggregates() {
-  static const std::set<std::string> names = {
-      "sum",        "prod",     "mean",         "avg",    "stddev",
-      "stddev_pop", "variance", "var_pop",      "skew",   "skewness",
-      "kurt",       "kurtosis", "sum_distinct", "median", "quantile"};
-  return names;
-}
-
-const std::set<std::string>& OtherAggregates() {
-  static const std::set<std::string> names = {"min",
-                                              "max",
-                                              "count",
-                                              "first",
-                                              "last",
-                                              "nunique",
-                                              "first_row",
-                                              "last_row",
-                                              "first_position",
-                                              "last_position",
-                                              "single_position",
-                                              "collect_list",
-                                              "collect_set",
-                                              "approx_count_distinct"};
-  return names;
-}
-
-arrow::Status CheckAggregate(const Aggregate& aggregate) {
-  const std::string& function = aggregate.function;
-  if (IsQuantile(function)) return QuantileShare(function).status();
-  if (NumericAggregates().contains(function) || OtherAggregates().contains(function)) {
-    return arrow::Status::OK();
-  }
-  std::string known;
-  for (const auto& names : {NumericAggregates(), OtherAggregates()}) {
-    for (const auto& name : names) {
-      // These are steps of other operations.
-      if (name.ends_with("_position") || name.ends_with("_row")) continue;
-      known += (known.empty() ? "" : ", ") + name;
-    }
-  }
-  return arrow::Status::Invalid("There is no aggregate '", function,
-                                "'; there are: ", known);
-}
-
-/// Times have a mean and a deviation, durations a sum too; neither has powers. Digits of
-/// decimals would not hold a product.
-bool AddsUp(const std::string& function, const arrow::DataType& type) {
-  const bool has_powers = function.starts_with("var") || function.starts_with("skew") ||
-                          function.starts_with("kurt") || function == "prod";
-  switch (type.id()) {
-    case arrow::Type::BOOL:
-    case arrow::Type::NA:
-      return true;
-    case arrow::Type::DURATION:
-      return !has_powers;
-    case arrow::Type::TIMESTAMP:
-      return !has_powers && !function.starts_with("sum");
-    case arrow::Type::DECIMAL128:
-      return function != "prod";
-    default:
-      return arrow::is_numeric(type.id());
-  }
-}
-
-arrow::Status CheckAddsUp(const Aggregate& aggregate, const arrow::Field& field) {
-  const auto type = ValueType(field.type());
-  const bool adds_up = AddsUp(aggregate.function, *type);
-  if (adds_up && FamilyOf(field) != DtypeFamily::kCategory) return arrow::Status::OK();
-  const char* fix = arrow::is_decimal(type->id()) ? ": cast it to float64 before" : "";
-  return arrow::Status::TypeError("The ", aggregate.function, " of column '",
-                                  *aggregate.column, "' needs numbers, not ",
-                                  type->ToString(), fix);
 }
 
 }  // namespace
@@ -269,70 +162,21 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
   return expanded;
 }
 
-arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(const Aggregate& aggregate,
-                                                            const arrow::Schema& input) {
-  ARROW_RETURN_NOT_OK(CheckAggregate(aggregate));
-  const std::string& function = aggregate.function;
-  if (!aggregate.column) {
-    if (function == "count" || function.ends_with("_position")) {
-      return arrow::field(aggregate.output, arrow::int64());
-    }
-    return arrow::Status::Invalid("Rows are only counted: name a column for ", function);
-  }
-  ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(*aggregate.column, input));
-  const auto type = ValueType(field->type());
-  const auto family = FamilyOf(*field);
-  const bool tells_apart = function == "nunique" || function == "collect_set" ||
-                           function == "approx_count_distinct";
-  if (tells_apart) ARROW_RETURN_NOT_OK(KeyField(*aggregate.column, input).status());
-  const auto computed = [&](const std::shared_ptr<arrow::DataType>& result) {
-    return WithDtype(arrow::field(aggregate.output, result),
-                     DtypeNameIn(family, *result));
-  };
-  if (NumericAggregates().contains(function) || IsQuantile(function)) {
-    ARROW_RETURN_NOT_OK(CheckAddsUp(aggregate, *field));
-    const bool is_sum = function.starts_with("sum") || function == "prod";
-    if (is_sum) return computed(SumType(*type));
-    const auto moments = computed(MomentType(function, *type, family));
-    return GivesObjects(function, *field) ? AsObjects(moments) : moments;
-  }
-  if (function == "nunique" || function == "approx_count_distinct" ||
-      (function == "count" && family == DtypeFamily::kText)) {
-    return arrow::field(aggregate.output, arrow::int64());
-  }
-  if (function == "count") return computed(arrow::int64());
-  if (function.starts_with("collect")) {
-    return arrow::field(aggregate.output, arrow::large_list(type));
-  }
-  const bool by_order = function == "min" || function == "max";
-  if (by_order && family == DtypeFamily::kCategory && !IsOrdered(*field)) {
-    return arrow::Status::TypeError("The ", function, " of column '", *aggregate.column,
-                                    "' needs categories that have an order");
-  }
-  if (by_order && HoldsObjects(*field)) {
-    return arrow::Status::TypeError("The ", function, " of column '", *aggregate.column,
-                                    "' needs values that have an order, not Python "
-                                    "objects");
-  }
-  // A value of the column, with all that belongs to it.
-  return Renamed(field->WithType(type), aggregate.output);
-}
-
 namespace {
 
 arrow::Result<SchemaPointer> SampleSchema(const SampleNode& node,
                                           const SchemaPointer& input) {
   if (node.replace && node.complement) {
     return arrow::Status::Invalid(
-        "Rows that are drawn again and again leave no others: sample either with "
+        "replace and complement cannot be combined: sample either with "
         "replacement or the complement");
   }
   if (!node.weights.empty()) {
     ARROW_ASSIGN_OR_RAISE(const auto field, FieldOf(node.weights, *input));
     const auto type = ValueType(field->type());
     if (!arrow::is_numeric(type->id()) && type->id() != arrow::Type::BOOL) {
-      return arrow::Status::TypeError("Weights are numbers, but column '", node.weights,
-                                      "' has ", type->ToString());
+      return arrow::Status::TypeError("Weights must be numbers, but column '",
+                                      node.weights, "' has ", type->ToString());
     }
   }
   switch (node.phase) {
@@ -345,13 +189,12 @@ arrow::Result<SchemaPointer> SampleSchema(const SampleNode& node,
   }
 }
 
-}  // namespace
-
-arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
+/// The schema of a node, given those of its inputs by OutputSchema().
+arrow::Result<SchemaPointer> FindSchema(const PlanNode& plan) {
   if (plan.kind() == NodeKind::kCache) {
-    auto filled = plan.as<CacheNode>().cell->Get();
-    // Without a common type the schema is not known, but the partitions are there.
-    if (filled) return UnifySchemas(*filled).ValueOr(nullptr);
+    const auto& filled = plan.as<CacheNode>().partitions;
+    // Without a common type the schema is unknown, but the partitions exist.
+    if (filled != nullptr) return UnifySchemas(*filled).ValueOr(nullptr);
   }
   std::vector<SchemaPointer> inputs;
   for (const auto& input : plan.inputs) {
@@ -360,15 +203,13 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   }
   if (plan.kind() == NodeKind::kScan) {
     const auto& scan = plan.as<ScanNode>();
-    auto found = scan.found == nullptr ? nullptr : scan.found->Get();
-    const auto& schema = found == nullptr ? scan.schema : found;
-    if (!scan.columns) return schema;
+    if (!scan.columns) return scan.schema;
     arrow::FieldVector fields;
     for (const auto& name : *scan.columns) {
-      ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *schema));
+      ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *scan.schema));
       fields.push_back(std::move(field));
     }
-    return arrow::schema(std::move(fields), schema->metadata());
+    return arrow::schema(std::move(fields), scan.schema->metadata());
   }
   if (plan.kind() == NodeKind::kLiteral) return plan.as<LiteralNode>().schema;
   if (plan.kind() == NodeKind::kStageInput) return plan.as<StageInputNode>().schema;
@@ -384,7 +225,7 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
     case NodeKind::kFilter: {
       ARROW_ASSIGN_OR_RAISE(auto bound, plan.as<FilterNode>().predicate.Bind(*inputs[0]));
       if (bound.field->type()->id() != arrow::Type::BOOL) {
-        return arrow::Status::TypeError("A filter needs a true/false expression, but ",
+        return arrow::Status::TypeError("A filter needs a boolean expression, but ",
                                         plan.as<FilterNode>().predicate.ToString(),
                                         " is ", bound.field->type()->ToString());
       }
@@ -403,6 +244,8 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
     }
     case NodeKind::kAggregate:
       return AggregateSchema(plan.as<AggregateNode>(), inputs[0]);
+    case NodeKind::kDistinct:
+      return DistinctSchema(plan.as<DistinctNode>(), inputs[0]);
     case NodeKind::kJoin:
       return JoinSchema(plan.as<JoinNode>(), *inputs[0], *inputs[1]);
     case NodeKind::kSort: {
@@ -427,6 +270,14 @@ arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
   }
 }
 
+}  // namespace
+
+arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
+  // Those of scans are at hand.
+  if (plan.inputs.empty()) return FindSchema(plan);
+  return plan.schema_memo.Get([&] { return FindSchema(plan); });
+}
+
 bool GivesTables(const PlanNode& plan) {
   switch (plan.kind()) {
     case NodeKind::kLiteral:
@@ -434,8 +285,8 @@ bool GivesTables(const PlanNode& plan) {
     case NodeKind::kMapPython:
       return false;
     case NodeKind::kCache: {
-      const auto filled = plan.as<CacheNode>().cell->Get();
-      if (filled) return KindsOf(*filled) == std::set{PayloadKind::kTable};
+      const auto& filled = plan.as<CacheNode>().partitions;
+      if (filled != nullptr) return KindsOf(*filled) == std::set{PayloadKind::kTable};
       return GivesTables(*plan.inputs[0]);
     }
     case NodeKind::kUnion:
@@ -455,8 +306,8 @@ int NumPartitions(const PlanNode& plan) {
     case NodeKind::kStageInput:
       return 1;
     case NodeKind::kCache: {
-      auto filled = plan.as<CacheNode>().cell->Get();
-      if (filled) return static_cast<int>(filled->size());
+      const auto& filled = plan.as<CacheNode>().partitions;
+      if (filled != nullptr) return static_cast<int>(filled->size());
       break;
     }
     case NodeKind::kExchange: {
@@ -467,12 +318,12 @@ int NumPartitions(const PlanNode& plan) {
     }
     case NodeKind::kAggregate: {
       const auto& aggregate = plan.as<AggregateNode>();
-      if (IsMadeByPosition(aggregate, *plan.inputs[0])) break;
-      if (aggregate.ordered || (aggregate.keys.empty() && !aggregate.all_columns)) {
-        return 1;
-      }
+      if (aggregate.ordered || aggregate.keys.empty()) return 1;
       break;
     }
+    case NodeKind::kDistinct:
+      if (IsMadeByPosition(plan.as<DistinctNode>(), *plan.inputs[0])) break;
+      return 1;
     case NodeKind::kLimit:
       return -1;
     case NodeKind::kUnion: {

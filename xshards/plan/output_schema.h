@@ -11,13 +11,15 @@
 
 namespace xshards {
 
-/// A column's field. KeyError names those there are if it is none of them.
+/// A column's field. KeyError lists the columns if there is none of that name.
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,
                                                      const arrow::Schema& schema);
 
-/// The field of a column whose values are told apart: a key of groups, joins and
-/// exchanges. TypeError if they are Python objects: two that are equal may be pickled to
-/// different bytes.
+/// True for values that only Python compares. Categories are compared by their places.
+bool HoldsObjects(const arrow::Field& field);
+
+/// The field of a column whose values are compared: a key of groups, joins and exchanges.
+/// TypeError if they are Python objects: equal ones may be pickled to different bytes.
 arrow::Result<std::shared_ptr<arrow::Field>> KeyField(const std::string& name,
                                                       const arrow::Schema& schema);
 

@@ -12,7 +12,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The name under which a Project passes a column on unchanged.
+/// The name under which a Project forwards a column unchanged.
 std::optional<std::string> NameAfter(const ProjectNode& project,
                                      const std::string& column) {
   for (size_t i = 0; i < project.names.size(); ++i) {
@@ -52,9 +52,7 @@ std::optional<Partitioning> PartitioningOf(const PlanNode& plan) {
     }
     case NodeKind::kAggregate: {
       const auto& aggregate = plan.as<AggregateNode>();
-      if (aggregate.ordered || aggregate.all_columns || aggregate.keys.empty()) {
-        return std::nullopt;
-      }
+      if (aggregate.ordered || aggregate.keys.empty()) return std::nullopt;
       if (GroupsInPlace(aggregate, *plan.inputs[0])) {
         return PartitioningOf(*plan.inputs[0]);
       }
@@ -84,8 +82,8 @@ bool AreTogether(const PlanNode& plan, const std::vector<std::string>& keys) {
 }
 
 bool GroupsInPlace(const AggregateNode& aggregate, const PlanNode& input) {
-  // An ordered result is one partition; all columns are known only once it runs.
-  return !aggregate.ordered && !aggregate.all_columns && !aggregate.keys.empty() &&
+  // An ordered result is one partition.
+  return !aggregate.ordered && !aggregate.keys.empty() &&
          AreTogether(input, aggregate.keys);
 }
 

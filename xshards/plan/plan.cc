@@ -17,7 +17,7 @@ std::string Join(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// The columns that are read as dictionaries.
+/// The columns read as dictionaries.
 std::vector<std::string> EncodedColumns(const ScanNode& node) {
   std::vector<std::string> names;
   for (const auto& name : node.columns.value_or(node.schema->field_names())) {
@@ -104,10 +104,22 @@ std::string Line(const AggregateNode& node) {
   if (node.phase == AggregatePhase::kPartial) line += " (partial)";
   if (node.phase == AggregatePhase::kFinal) line += " (final)";
   if (!parts.empty()) line += " " + Join(parts);
-  if (node.single) line += " of single rows";
-  if (node.others) line += " of other rows";
-  if (node.all_columns) return line + " distinct rows";
   return line + " by " + (node.keys.empty() ? "nothing" : Join(node.keys));
+}
+
+std::string Line(const DistinctNode& node) {
+  const bool is_partial = node.phase == DistinctPhase::kPartialRows ||
+                          node.phase == DistinctPhase::kPartialPositions;
+  const bool is_final = node.phase == DistinctPhase::kFinalRows ||
+                        node.phase == DistinctPhase::kFinalPositions;
+  std::string line = "Distinct";
+  if (is_partial) line += " (partial)";
+  if (is_final) line += " (final)";
+  line += " by " + (node.keys.empty() ? "all columns" : Join(node.keys));
+  if (node.keep == Keep::kLast) line += ", keep last";
+  if (node.keep == Keep::kNone) line += ", keep none";
+  if (node.gives_dropped) line += ", dropped rows";
+  return line;
 }
 
 std::string Line(const JoinNode& node) {
@@ -135,7 +147,7 @@ std::string Line(const LimitNode& node) { return "Limit " + std::to_string(node.
 std::string Line(const UnionNode&) { return "Union"; }
 std::string Line(const ZipNode&) { return "Zip"; }
 std::string Line(const CacheNode& node) {
-  return node.cell->Get() ? "Cache (filled)" : "Cache (empty)";
+  return node.partitions != nullptr ? "Cache (filled)" : "Cache (empty)";
 }
 
 std::string Line(const SampleNode& node) {
@@ -165,9 +177,9 @@ Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
 
 const char* ToString(NodeKind kind) {
   static constexpr const char* kNames[kNumNodeKinds] = {
-      "Scan",     "Literal",   "Project", "Filter",    "MapNative", "MapPython",
-      "Exchange", "Aggregate", "Join",    "Sort",      "Limit",     "Union",
-      "Zip",      "Cache",     "Sample",  "StageInput"};
+      "Scan",     "Literal",   "Project", "Filter",     "MapNative", "MapPython",
+      "Exchange", "Aggregate", "Join",    "Sort",       "Limit",     "Union",
+      "Zip",      "Cache",     "Sample",  "StageInput", "Distinct"};
   return kNames[static_cast<int>(kind)];
 }
 

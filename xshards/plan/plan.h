@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,61 +13,65 @@
 #include "xshards/export.h"
 #include "xshards/expression/expression.h"
 #include "xshards/function/native_function.h"
-#include "xshards/plan/cache_cell.h"
+#include "xshards/plan/format_options.h"
 #include "xshards/plan/inferred_types.h"
+#include "xshards/plan/result_id.h"
 #include "xshards/plan/sampling.h"
+#include "xshards/plan/schema_memo.h"
 #include "xshards/storage/partition.h"
 #include "xshards/type_fwd.h"
 
 namespace xshards {
 
-// Plan nodes are plain data. In a whole plan a node describes all partitions; in a
-// fragment (see fragment.h) the same node describes its work on one partition.
+// Plan nodes are plain data. In a plan a node describes all partitions; in a fragment
+// (see fragment.h) the same node describes its work on one partition.
 
-/// A piece of a file that becomes one partition.
+/// A unit of a file that becomes one partition.
 struct Split {
   std::string path;
   int64_t begin = 0;  // in bytes for text formats, in row groups for Parquet and IPC
   int64_t end = 0;
   int64_t num_bytes = 0;
   int64_t num_rows = -1;  // -1: not known without reading
-  /// The file when it was listed: its size, and when it was modified, in nanoseconds
-  /// since 1970 (-1: not noted); a hash of some of its bytes (0: not taken).
+  /// The file when it was listed: its size, its mtime in nanoseconds since 1970 (-1:
+  /// unknown), and a sampled hash (0: none).
   int64_t file_bytes = -1;
   int64_t file_modified = -1;
   uint64_t file_fingerprint = 0;
 };
 
 /// Reads files. `format` names the executor ("csv", "json", "parquet", "ipc") and
-/// `options` are that format's, as strings, so that core knows no format.
+/// `options` are that format's.
 struct ScanNode {
   std::string format;
-  std::map<std::string, std::string> options;
+  FormatOptionsPointer options;
   std::shared_ptr<arrow::Schema> schema;  // of the files
   std::vector<Split> splits;
+  /// Columns that are in no file: the folders of its path name their values, as in
+  /// year=2024/part-00000.csv.
+  std::vector<std::string> folder_columns = {};
   /// Columns of text that all files hold as dictionaries: see KeepDictionaries.
   std::vector<std::string> encodable = {};
-  /// Set by the optimizer: the columns to read (in the order given), rows that can be
-  /// skipped (the filter stays in the plan: skipping is best effort), and how many rows
-  /// of a partition are needed at most.
+  /// Set by the optimizer: the columns to read (in the given order), rows that can be
+  /// skipped (the filter stays in the plan: skipping is best effort), and the maximal
+  /// number of rows needed of a partition.
   std::optional<std::vector<std::string>> columns;
   std::optional<Expression> filter;
   std::optional<int64_t> limit;
-  /// Whether the types are inferred from samples, and where those of all values go. The
-  /// cell stays in this process.
+  /// Whether the types are inferred from samples, and the name of those of all values.
   bool inferred = false;
-  std::shared_ptr<SchemaCell> found = {};
+  ResultHandle found = {};
 };
 
-/// Data that exists already.
+/// Existing data.
 struct LiteralNode {
   std::shared_ptr<arrow::Schema> schema;  // nullptr for Tensors and Objects
   std::vector<Partition> partitions;
 };
 
-/// Computes columns. The output has these and no others; or, with `keep_input`, the
-/// input's columns less `drop`, where a computed column replaces the one of its name in
-/// place or is added at the end (so it can be built before the schema is known).
+/// Computes columns. The output has only these; or, with `keep_input`, the input's
+/// columns without `drop`, where a computed column replaces the one of its name in place
+/// or is added at the end (so it can be built before the schema is known).
 struct ProjectNode {
   std::vector<std::string> names;
   std::vector<Expression> expressions;
@@ -81,23 +84,24 @@ struct FilterNode {
   Expression predicate;
 };
 
-/// Calls a C++ function on each whole partition. A registered function travels by name;
-/// an unregistered one (`function` set, `name` empty) pins its fragments to this process.
+/// Calls a C++ function on each complete partition. A registered function is sent by
+/// name; an unregistered one (`function` set, `name` empty) pins its fragments to this
+/// process.
 struct MapNativeNode {
   std::string name;
   std::shared_ptr<const NativeFunction> function;
 };
 
-/// Calls a Python function on each whole partition, or on pieces of it. The engine knows
-/// the function by its content hash; `pickle` is what the hash is of.
+/// Calls a Python function on each complete partition, or on batches of it. The engine
+/// identifies the function by the content hash of `pickle`.
 struct MapPythonNode {
   std::string function_hash;
-  std::string label;   // the function's name, for people
+  std::string label;   // the function's name, for display
   std::string format;  // "pandas", "arrow", "polars" or "numpy"
   std::shared_ptr<arrow::Buffer> pickle;
-  int64_t batch_rows = 0;  // of a piece at most; 0: the whole partition at once
+  int64_t batch_rows = 0;  // maximal rows of a batch; 0: the complete partition
   /// Run on this process's threads instead of in a worker process. Such a function need
-  /// not be picklable: it stays here.
+  /// not be picklable.
   bool on_threads = false;
 };
 
@@ -105,7 +109,7 @@ enum class ExchangeMode : uint8_t {
   kHash,        // rows of equal keys go to one partition
   kRange,       // rows go to partitions by key range, ranges being about equal in size
   kRoundRobin,  // partitions balanced to within one row, order kept
-  kGather,      // everything to one partition, in order
+  kGather,      // all rows to one partition, in order
 };
 
 struct SortKey {
@@ -117,7 +121,7 @@ struct SortKey {
 struct ExchangeNode {
   ExchangeMode mode = ExchangeMode::kHash;
   std::vector<std::string> keys;  // kHash, kRange
-  int32_t num_partitions = 0;     // 0: as many as the input has
+  int32_t num_partitions = 0;     // 0: the number of the input
 };
 
 enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
@@ -125,35 +129,50 @@ enum class AggregatePhase : uint8_t { kComplete, kPartial, kFinal };
 /// In place of an aggregate's column: the rows themselves.
 inline constexpr std::nullopt_t kAllRows = std::nullopt;
 
-/// One aggregate: `function` of pandas' or Spark's name (sum, mean, avg, min, max, count,
-/// quantile(0.25), ...) over `column`, named `output`. count of kAllRows counts rows;
-/// approx_count_distinct is a HyperLogLog, within about 1.6 %. first_row and
-/// last_row give what is there, first and last what is there and not missing;
-/// first_position, last_position and single_position of kAllRows, alone, give where rows
-/// are (see plan/distinct.h).
+/// One aggregate: `function`, a name or alias in the table of plan/aggregate_functions.h
+/// (sum, mean, avg, std, quantile(0.25), ...), over `column`, named `output`. count of
+/// kAllRows counts rows; approx_count_distinct is a HyperLogLog, within about 1.6 %.
+/// first and last skip missing values, first_value and last_value do not.
 struct Aggregate {
   std::string function;
   std::optional<std::string> column;
   std::string output;
 };
 
-/// Groups by keys, missing keys being one group; with no aggregates it gives the distinct
-/// keys. Groups come in order of first appearance within a partition.
+/// Groups by keys, missing keys being one group; without aggregates it outputs the
+/// distinct keys. Groups are in order of first appearance within a partition.
 struct AggregateNode {
   std::vector<std::string> keys;
   std::vector<Aggregate> aggregates;
   AggregatePhase phase = AggregatePhase::kComplete;
   std::shared_ptr<arrow::Schema> schema;  // kFinal: the output's; the input has states
-  /// Gather to one partition, so that groups come in order of first appearance overall.
+  /// Gather to one partition, so that groups are in global order of first appearance.
   bool ordered = false;
-  /// Groups come in order of last appearance instead.
-  bool by_last = false;
-  /// All columns of the input are keys; written out to `keys` before a fragment is made.
-  bool all_columns = false;
-  /// Only groups of one row; for an ordered one that gives rows (see plan/distinct.h).
-  bool single = false;
-  /// kFinal, of positions: those of the rows that are not first, last or single.
-  bool others = false;
+};
+
+/// Which of equal rows to keep; kNone keeps only rows that equal no other.
+enum class Keep : uint8_t { kFirst, kLast, kNone };
+
+enum class DistinctPhase : uint8_t {
+  kWhole,  // of a whole plan
+  // In a fragment, where groups are held: the distinct rows of a partition, of which some
+  // may come twice; the distinct rows of those.
+  kPartialRows,
+  kFinalRows,
+  // In a fragment, where rows stay in their partitions: keys and positions of the rows
+  // that may be kept; the positions of those that are. See plan/distinct.h.
+  kPartialPositions,
+  kFinalPositions,
+};
+
+/// Keeps one row of each key, or the rows whose key no other row has; missing keys equal
+/// each other. Rows stay as they are and in order.
+struct DistinctNode {
+  std::vector<std::string> keys;  // none: all columns; in a fragment, written out
+  Keep keep = Keep::kFirst;
+  DistinctPhase phase = DistinctPhase::kWhole;
+  /// kFinalPositions: give the positions of the rows to drop instead.
+  bool gives_dropped = false;
 };
 
 enum class JoinType : uint8_t {
@@ -161,9 +180,9 @@ enum class JoinType : uint8_t {
   kLeft,
   kRight,
   kOuter,
-  kSemi,   // rows of the left that have a partner, each once
-  kAnti,   // rows of the left that have none
-  kCross,  // every row with every other; there are no keys
+  kSemi,   // rows of the left that have a match, each once
+  kAnti,   // rows of the left that have no match
+  kCross,  // all pairs of rows; no keys
 };
 
 /// Joins two inputs on equal keys; missing keys equal each other, as in pandas.
@@ -173,12 +192,12 @@ struct JoinNode {
   std::vector<std::string> right_keys;
   std::string left_suffix = "_x";
   std::string right_suffix = "_y";
-  /// Set in fragments. Hold the left input in memory and stream the right by, not the
-  /// other way round; not for kSemi and kAnti.
+  /// Set in fragments. Build on the left input and probe with the right, instead of the
+  /// reverse; not for kSemi and kAnti.
   bool build_left = false;
-  /// Set in fragments that all hold the same rows, to a number over 0: those of one
-  /// process make one table of them (see StageState). Rows that are held are not given
-  /// where they have no match.
+  /// Set in fragments that all have the same build rows, to a number above 0: those of
+  /// one process share one table (see StageState). Build rows without a match are not
+  /// output.
   int32_t shared_table = 0;
 };
 
@@ -186,7 +205,7 @@ struct JoinNode {
 struct SortNode {
   std::vector<SortKey> keys;
   bool nulls_first = false;
-  /// Keep only so many rows, the first, in one partition. Set by the optimizer.
+  /// Keep only the first `limit` rows, in one partition. Set by the optimizer.
   std::optional<int64_t> limit;
 };
 
@@ -195,38 +214,43 @@ struct LimitNode {
   int64_t count = 0;
 };
 
-/// The partitions of all inputs, one after the other. In a fragment: their rows.
+/// The concatenated partitions of all inputs. In a fragment: their rows.
 struct UnionNode {};
 
-/// Pairs partition i of two inputs. In a fragment: the columns of both, side by side.
+/// Pairs partition i of two inputs. In a fragment: the columns of both.
 struct ZipNode {};
 
-/// Keeps its input's partitions once made, for as long as the cell lives.
+/// The partitions of a Cache node; nullptr: not computed yet.
+using CachedPartitions = std::shared_ptr<const std::vector<Partition>>;
+
+/// Keeps its input's partitions once made, for as long as a plan has the id.
 struct CacheNode {
-  std::shared_ptr<CacheCell> cell;
+  ResultHandle id;
+  /// Set before a plan is looked at (WithResults): those that were there then.
+  CachedPartitions partitions = {};
 };
 
 enum class SamplePhase : uint8_t {
   kWhole,       // of a whole plan
-  kGiveKeys,    // in a fragment: the rows' places in the order of drawing, by weight
+  kGiveKeys,    // in a fragment: the rows' keys in the order of drawing, by weight
   kSumWeights,  // in a fragment: the sum of its rows' weights
   kDraw,        // in a fragment: the rows that are drawn
 };
 
-/// Draws rows at random; they stay in order. Which ones are drawn follows from the seed
-/// and the rows' numbers in the whole, whatever the partitions and threads.
+/// Draws rows at random; they stay in order. The result depends only on the seed and the
+/// global row numbers, not on partitions and threads.
 struct SampleNode {
-  int64_t count = -1;  // how many; -1: as many as `share` says
+  int64_t count = -1;  // number of rows; -1: use `share`
   double share = 0;    // of all rows, rounded
   bool replace = false;
-  bool complement = false;  // give the rows that are not drawn; not with `replace`
-  std::string weights;      // a column of weights; empty: all rows weigh the same
+  bool complement = false;  // output the rows that are not drawn; not with `replace`
+  std::string weights;      // a column of weights; empty: all rows have the same weight
   uint64_t seed = 0;
 
   // In a fragment; see plan/sampling.h.
   SamplePhase phase = SamplePhase::kWhole;
-  int64_t num_rows = 0;   // of the whole
-  int64_t first_row = 0;  // the number of this partition's first
+  int64_t num_rows = 0;   // of the dataset
+  int64_t first_row = 0;  // the number of this partition's first row
   DrawOrder bound;        // without `replace`: the first that is not drawn
   /// With `replace` and weights: the range of this partition's rows in the sum of all.
   double weight_begin = 0;
@@ -234,13 +258,13 @@ struct SampleNode {
   double weight_total = 0;
 };
 
-/// Names a stage of a StageGraph. Its output is kept while somebody holds the reference.
+/// Refers to a stage of a StageGraph. Its output is kept while a reference exists.
 struct StageReference {
   int32_t number = 0;
 };
 
-/// Reads partitions that an earlier stage of the same StageGraph makes, one after the
-/// other. Never in a fragment: once the stage has run, a Literal takes its place.
+/// Reads partitions from an earlier stage of the same StageGraph, in order. Never in a
+/// fragment: once the stage has run, a Literal replaces it.
 struct StageInputNode {
   std::shared_ptr<const StageReference> stage;
   std::vector<int32_t> partitions;
@@ -248,15 +272,16 @@ struct StageInputNode {
   /// Of these partitions; -1 until the stage has run.
   int64_t num_rows = -1;
   int64_t num_bytes = -1;
-  /// Give what a function returned for a partition with the columns that it has, even
-  /// where other partitions have more.
+  /// Keep a function's own columns for each partition, even if other partitions have
+  /// more.
   bool as_stored = false;
 };
 
 using NodeVariant =
     std::variant<ScanNode, LiteralNode, ProjectNode, FilterNode, MapNativeNode,
                  MapPythonNode, ExchangeNode, AggregateNode, JoinNode, SortNode,
-                 LimitNode, UnionNode, ZipNode, CacheNode, SampleNode, StageInputNode>;
+                 LimitNode, UnionNode, ZipNode, CacheNode, SampleNode, StageInputNode,
+                 DistinctNode>;
 
 /// In the order of NodeVariant; part of the codec, so new kinds go at the end.
 enum class NodeKind : uint8_t {
@@ -276,13 +301,15 @@ enum class NodeKind : uint8_t {
   kCache,
   kSample,
   kStageInput,
+  kDistinct,
 };
-inline constexpr int kNumNodeKinds = 16;
+inline constexpr int kNumNodeKinds = 17;
 
 /// One node of a plan. Build with MakeNode; never changed afterwards.
 struct XSHARDS_EXPORT PlanNode {
   NodeVariant node;
   std::vector<Plan> inputs;
+  SchemaMemo schema_memo = {};
 
   NodeKind kind() const { return static_cast<NodeKind>(node.index()); }
   template <typename T>
@@ -298,21 +325,21 @@ XSHARDS_EXPORT const char* ToString(NodeKind kind);
 /// One line about a node without its inputs, for explain() and error messages.
 XSHARDS_EXPORT std::string Describe(const PlanNode& node);
 
-/// The schema of a plan's output, or nullptr where only running tells (below a Python or
+/// The schema of a plan's output, or nullptr if unknown before running (below a Python or
 /// native function that has not run, Tensors and Objects). Finds unknown columns and type
 /// errors in the part of the plan whose schema is known.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> OutputSchema(
     const PlanNode& plan);
 
-/// Whether a plan can give nothing but Tables, as far as that is known without running:
-/// Python functions, and existing data of no schema, may give anything.
+/// Whether a plan's output is Tables only, as far as known without running: Python
+/// functions, and existing data without a schema, may give anything.
 XSHARDS_EXPORT bool GivesTables(const PlanNode& plan);
 
-/// Write out a Project with keep_input against its input's schema.
+/// Expand a Project with keep_input by its input's schema.
 XSHARDS_EXPORT arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
                                                         const arrow::Schema& input);
-/// The field of an aggregate's result, as pandas gives it. Invalid lists the functions
-/// there are; TypeError names the column and its type.
+/// The field of an aggregate's result, as in pandas. Invalid lists the known functions;
+/// TypeError names the column and its type.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(
     const Aggregate& aggregate, const arrow::Schema& input);
 /// The columns of a join, as pandas names and orders them: keys of equal name once, other
@@ -321,7 +348,7 @@ XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> AggregateField(
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> JoinSchema(
     const JoinNode& node, const arrow::Schema& left, const arrow::Schema& right);
 
-/// The number of partitions a plan will give, or -1 where only running tells.
+/// The number of partitions of a plan's output, or -1 if unknown before running.
 XSHARDS_EXPORT int NumPartitions(const PlanNode& plan);
 
 }  // namespace xshards

@@ -36,15 +36,15 @@ int64_t DrawRow(uint64_t seed, int64_t index, int64_t num_rows) {
 
 uint64_t WeightedDrawKey(uint64_t seed, int64_t row, double weight) {
   if (weight <= 0) return std::numeric_limits<uint64_t>::max();
-  // Exponential arrival times of rate `weight`; positive doubles are ordered as their
-  // bits. log1p keeps those of fractions close to 0 apart.
+  // Exponential arrival times of rate `weight`; positive doubles have the order of their
+  // bits. log1p distinguishes fractions close to 0.
   const double time = -std::log1p(-DrawFraction(seed, row)) / weight;
   return std::bit_cast<uint64_t>(std::max(time, 0.0));
 }
 
 DrawOrder FirstNotDrawn(uint64_t seed, int64_t num_rows, int64_t count) {
   if (count >= num_rows) return kDrawAll;
-  // Keys are counted by their leading bits first; only those of one bucket are held.
+  // Keys are counted by their leading bits first; only those of one bucket are stored.
   constexpr int kBits = 16;
   std::vector<int64_t> sizes(size_t{1} << kBits);
   for (int64_t row = 0; row < num_rows; ++row) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +14,10 @@
 
 namespace xshards {
 
-/// What is done with a fragment's rows.
+/// What a fragment does with its rows.
 enum class SinkKind : uint8_t { kPublish, kPartition, kWrite, kCount };
 
-/// Plain data; travels with the fragment.
+/// Plain data; sent with the fragment.
 struct SinkSpec {
   SinkKind kind = SinkKind::kPublish;
   Storage storage = Storage::kHeap;  // kPublish, kPartition: where output goes
@@ -31,19 +31,22 @@ struct SinkSpec {
   std::vector<SortKey> sort_keys;
   bool nulls_first = false;
   std::shared_ptr<arrow::RecordBatch> boundaries;
-  /// kRoundRobin: the position of this fragment's first row in the whole, and the
-  /// number of rows in the whole.
+  /// kRoundRobin: the global position of this fragment's first row, and the total number
+  /// of rows.
   int64_t first_row = 0;
   int64_t total_rows = 0;
-  /// Also publish the rows as they come: a function runs once, and what it returned may
-  /// be asked for again. Rows that cannot be partitioned (no table, a key is missing)
-  /// are then only published.
+  /// Also publish the rows unpartitioned: a function runs once, and its output may be
+  /// needed again. Rows that cannot be partitioned (not a table, a key is missing) are
+  /// then only published.
   bool keep_whole = false;
 
   // kWrite
   std::string format;
-  std::map<std::string, std::string> options;
-  std::string path;  // of the file to write; written aside and renamed
+  FormatOptionsPointer options;
+  /// Write a file for each combination of the values of these columns, in folders named
+  /// after them; unset: one file.
+  std::optional<std::vector<std::string>> partition_cols;
+  std::string path;  // of the file to write; written to a temporary name and renamed
 };
 
 }  // namespace xshards

@@ -24,7 +24,7 @@ bool SameValidity(const arrow::ArrayData& left, const arrow::ArrayData& right) {
          (b == nullptr && right.GetNullCount() == 0) || SameBytes(a, b);
 }
 
-/// True if the two have the same bytes, whichever rows of them they are.
+/// True if both have the same buffers, whichever rows of them they use.
 bool SameBuffers(const arrow::ArrayData& left, const arrow::ArrayData& right) {
   if (left.buffers.size() != right.buffers.size() || left.buffers.empty() ||
       !SameValidity(left, right) ||
@@ -39,12 +39,12 @@ bool SameBuffers(const arrow::ArrayData& left, const arrow::ArrayData& right) {
   return std::equal(
       left.child_data.begin(), left.child_data.end(), right.child_data.begin(),
       right.child_data.end(), [](const auto& a, const auto& b) {
-        // Only the column itself is sliced, never what is inside it.
+        // Only the column itself is sliced, never its children.
         return a->offset == b->offset && a->length == b->length && SameBuffers(*a, *b);
       });
 }
 
-/// The column of all batches as one, or nullptr.
+/// The column of all batches as one array, or nullptr.
 std::shared_ptr<arrow::Array> JoinColumn(const arrow::RecordBatchVector& batches,
                                          int column) {
   auto whole = batches.front()->column_data(column)->Copy();
@@ -60,7 +60,7 @@ std::shared_ptr<arrow::Array> JoinColumn(const arrow::RecordBatchVector& batches
     whole->null_count = null_count;
   }
   if (whole->buffers[0] != nullptr) {
-    // Where a piece has no bitmap, that of the others must agree that nothing is null.
+    // If one batch has no bitmap, its rows must all be valid in the bitmap of the others.
     whole->null_count = arrow::kUnknownNullCount;
     if (whole->GetNullCount() != null_count) return nullptr;
   }

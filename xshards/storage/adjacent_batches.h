@@ -9,7 +9,7 @@
 
 namespace xshards {
 
-/// Join batches whose columns are neighbouring slices of the same buffers; zero copy.
+/// Concatenate batches whose columns are adjacent slices of the same buffers; zero copy.
 /// nullptr if they are not, or if there are none.
 XSHARDS_EXPORT std::shared_ptr<arrow::RecordBatch> JoinAdjacent(
     const arrow::RecordBatchVector& batches);

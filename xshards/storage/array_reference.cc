@@ -14,8 +14,8 @@ namespace xshards {
 
 namespace {
 
-// A segment lives as long as anything refers to it. To keep it for less than this part of
-// its bytes costs more memory than copying them.
+// A segment lives as long as anything refers to it. Keeping it for less than this share
+// of its bytes costs more memory than copying them.
 constexpr int64_t kLeastUsedPart = 8;
 
 bool IsReferable(const arrow::Buffer& buffer, const PrivateMemory& memory) {
@@ -23,7 +23,7 @@ bool IsReferable(const arrow::Buffer& buffer, const PrivateMemory& memory) {
          memory.IsUnchanged(buffer.data(), buffer.size());
 }
 
-/// What a column's buffers are, children and dictionary included.
+/// The layout of a column's buffers, children and dictionary included.
 struct Usage {
   int64_t total_bytes = 0;
   int64_t referable_bytes = 0;
@@ -46,8 +46,24 @@ void Add(const arrow::ArrayData& data, const PrivateMemory& memory, Usage* usage
   if (data.dictionary != nullptr) Add(*data.dictionary, memory, usage);
 }
 
+// Arrow takes the buffers of an array for granted when it makes one.
+arrow::Status CheckLayout(const ArrayReference& reference, const arrow::DataType& type) {
+  const auto layout = type.layout();
+  const bool has_buffers = layout.variadic_spec.has_value()
+                               ? reference.buffers.size() >= layout.buffers.size()
+                               : reference.buffers.size() == layout.buffers.size();
+  const size_t num_dictionaries = layout.has_dictionary ? 1 : 0;
+  if (has_buffers && reference.dictionary.size() == num_dictionaries) {
+    return arrow::Status::OK();
+  }
+  return arrow::Status::Invalid("A column of type ", type.ToString(), " has ",
+                                reference.buffers.size(), " buffers and ",
+                                reference.dictionary.size(), " dictionaries");
+}
+
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
     const ArrayReference& reference, const std::shared_ptr<arrow::DataType>& type) {
+  ARROW_RETURN_NOT_OK(CheckLayout(reference, *type));
   arrow::BufferVector buffers;
   for (const auto& [present, segment, range] : reference.buffers) {
     if (segment == nullptr) {
@@ -55,7 +71,9 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(auto mapping, Segment::Map(segment));
-    buffers.push_back(arrow::SliceBuffer(mapping, range.offset, range.length));
+    ARROW_ASSIGN_OR_RAISE(auto slice,
+                          arrow::SliceBufferSafe(mapping, range.offset, range.length));
+    buffers.push_back(std::move(slice));
   }
   auto data = arrow::ArrayData::Make(type, reference.length, std::move(buffers),
                                      reference.null_count, reference.offset);
@@ -65,7 +83,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadData(
   }
   if (static_cast<size_t>(layout->num_fields()) != reference.children.size()) {
     return arrow::Status::Invalid("A column of type ", type->ToString(), " has ",
-                                  layout->num_fields(), " children, not ",
+                                  layout->num_fields(), " children, got ",
                                   reference.children.size());
   }
   for (size_t i = 0; i < reference.children.size(); ++i) {

@@ -17,8 +17,8 @@
 
 namespace xshards {
 
-/// A column whose buffers lie in memory segments, each wherever it is: what a function
-/// passes on unchanged stays in the segment it came from.
+/// A column whose buffers are in memory segments, each in any of them: a column that a
+/// function returns unchanged stays in the segment it came from.
 struct XSHARDS_EXPORT ArrayReference {
   struct Buffer {
     bool present = false;              // the array has such a buffer
@@ -38,22 +38,22 @@ struct XSHARDS_EXPORT ArrayReference {
       const std::shared_ptr<arrow::DataType>& type) const;
 };
 
-/// Refer to a column all of whose bytes lie in one segment; `mapping` is all of it.
+/// Refer to a column all of whose bytes are in one segment; `mapping` maps the segment.
 XSHARDS_EXPORT ArrayReference ReferWithin(const arrow::ArrayData& column,
                                           const std::shared_ptr<Segment>& segment,
                                           const arrow::Buffer& mapping);
 
 /// Which columns of a batch can be passed by reference: most of their bytes are unchanged
-/// bytes of segments in `memory`, and the batch uses enough of each segment to be worth
-/// keeping the whole of it alive.
+/// bytes of segments in `memory`, and the batch uses enough of each segment to justify
+/// keeping the segment alive.
 XSHARDS_EXPORT std::vector<bool> FindReferences(const arrow::RecordBatch& batch,
                                                 const PrivateMemory& memory);
 
-/// Gives the segment that this output is written to, making it when first asked.
+/// Returns the segment that this output is written to; creates it on first use.
 using OwnSegment = std::function<arrow::Result<std::shared_ptr<Segment>>()>;
 
 /// Refer to a column that FindReferences found. Its few bytes that are in no segment, or
-/// changed, are appended to its own.
+/// changed, are appended to the output's segment.
 XSHARDS_EXPORT arrow::Result<ArrayReference> Refer(const arrow::ArrayData& column,
                                                    const PrivateMemory& memory,
                                                    const OwnSegment& own);

@@ -20,8 +20,8 @@ class XSHARDS_EXPORT BatchStream {
  public:
   virtual ~BatchStream() = default;
 
-  /// The schema of every batch; nullptr where only running tells (a Python function's
-  /// output before its first batch) or where the stream holds Tensors or Objects.
+  /// The schema of every batch; nullptr if it is only known at run time (a Python
+  /// function's output before its first batch) or if the stream holds Tensors or Objects.
   virtual const std::shared_ptr<arrow::Schema>& schema() const = 0;
 
   /// The next batch, or nullptr at the end. Not called again after nullptr or an error.

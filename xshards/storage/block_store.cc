@@ -16,7 +16,7 @@ namespace xshards {
 
 namespace {
 
-// Larger tables stay in pieces: to join them takes them in memory twice.
+// Larger tables stay in several blocks: concatenating needs their memory twice.
 constexpr int64_t kMostJoinedBytes = 1LL << 30;
 
 BlockStore::Block HeapBlock(int32_t destination,
@@ -51,11 +51,15 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadReferences(
       const auto& type = block.schema->field(static_cast<int>(i))->type();
       ARROW_ASSIGN_OR_RAISE(auto column, block.references[i]->Read(type));
       columns.push_back(std::move(column));
-    } else {
+    } else if (own != nullptr && next < own->num_columns()) {
       columns.push_back(own->column(next++));
+    } else {
+      return arrow::Status::Invalid("A stored block lacks column ", i);
     }
   }
-  return arrow::RecordBatch::Make(block.schema, block.num_rows, std::move(columns));
+  auto batch = arrow::RecordBatch::Make(block.schema, block.num_rows, std::move(columns));
+  ARROW_RETURN_NOT_OK(batch->Validate());
+  return batch;
 }
 
 }  // namespace
@@ -166,7 +170,7 @@ arrow::Status BlockStore::ShareTogether(SegmentPool& segments) {
   MemoryBudget* budget = environment_.budget;
   arrow::MemoryPool* pool =
       budget != nullptr ? budget->pool() : arrow::default_memory_pool();
-  // While they are joined, the rows are in memory three times.
+  // While they are concatenated, the rows are in memory three times.
   const int64_t needed = 2 * num_bytes();
   if (!AreOneTable(before) || needed > kMostJoinedBytes ||
       (budget != nullptr && !budget->has_room_for(needed))) {
@@ -216,8 +220,8 @@ template <typename Moves>
 arrow::Result<int64_t> BlockStore::MoveBlocks(SegmentPool& segments, SegmentKind kind,
                                               const Moves& moves) {
   std::lock_guard one_mover(moving_);
-  // A store that is spilled again and again, as it grows, keeps to one file, and does not
-  // look at all its blocks again each time.
+  // A growing store that is spilled repeatedly uses one file, and does not visit all its
+  // blocks each time.
   const bool to_disk = kind == SegmentKind::kDisk;
   std::shared_ptr<Segment> target = to_disk ? DiskSegment() : nullptr;
   const size_t count = num_blocks();
@@ -259,7 +263,7 @@ arrow::Status BlockWriter::Append(int32_t destination,
     ARROW_RETURN_NOT_OK(Place(block));
   }
   store_->Add(std::move(block));
-  // Nothing colder is left to give back: then it is this output that does not fit.
+  // Nothing colder is left to spill, so this output does not fit.
   if (environment_.budget != nullptr && environment_.budget->over_high_mark()) {
     ARROW_RETURN_NOT_OK(store_->Spill());
   }
@@ -267,7 +271,7 @@ arrow::Status BlockWriter::Append(int32_t destination,
 }
 
 arrow::Status BlockWriter::Place(BlockStore::Block& block) {
-  // References cost no memory, so they are taken even where there is none left.
+  // References cost no memory, so they are used even if none is left.
   if (environment_.inputs != nullptr) ARROW_RETURN_NOT_OK(TakeReferences(block));
   if (block.batch == nullptr) return arrow::Status::OK();
   const int64_t bytes = RowBytes(*block.batch);

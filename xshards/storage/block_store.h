@@ -24,11 +24,11 @@ enum class Storage : uint8_t { kHeap, kShared, kFile };
 
 XSHARDS_EXPORT const char* ToString(Storage storage);
 
-/// What storing needs from its surroundings; plain pointers that outlive every store.
+/// What a store needs from its Context; plain pointers that outlive every store.
 struct StorageEnvironment {
   MemoryBudget* budget = nullptr;
   SegmentPool* segments = nullptr;
-  /// In a worker: what it reads. Output that lies there is published by reference.
+  /// In a worker: its inputs. Output located there is published by reference.
   PrivateMemory* inputs = nullptr;
 };
 
@@ -41,7 +41,8 @@ struct StorageEnvironment {
 class XSHARDS_EXPORT BlockStore final : public Spillable {
  public:
   /// One block: on the heap (`batch`); or in `segment`, as an Arrow IPC stream at
-  /// `range`, but for the columns that are references, one entry a column, if any are.
+  /// `range`, except columns that are references; `references` then has one entry per
+  /// column.
   struct Block {
     int32_t destination = 0;
     int64_t num_rows = 0;
@@ -60,11 +61,11 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
     }
   };
 
-  /// Wrap batches that already exist in memory, all for destination 0. They are the
-  /// caller's memory: not spilled.
+  /// Wrap existing batches in memory, all for destination 0. They belong to the caller:
+  /// not spilled.
   static std::shared_ptr<BlockStore> FromBatches(arrow::RecordBatchVector batches);
-  /// Assemble a store from blocks, as a process that received them does. `spillable`
-  /// says whether they are this process's to move.
+  /// Assemble a store from blocks, as a process that received them does. `spillable` says
+  /// whether this process may move them.
   static std::shared_ptr<BlockStore> FromBlocks(std::vector<Block> blocks,
                                                 StorageEnvironment environment,
                                                 bool spillable);
@@ -79,14 +80,14 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBlock(size_t index) const;
 
-  /// Move blocks to disk. A process that has them mapped keeps what it sees.
+  /// Move blocks to disk. Processes that have them mapped keep their view.
   arrow::Result<int64_t> Spill() override;
   /// Move heap blocks to a memory segment, so that another process can read them. The
-  /// rows of a published Table come to lie side by side there: a function gets them as
-  /// one frame without a copy (see JoinAdjacent).
+  /// rows of a published Table become contiguous there: a function gets them as one frame
+  /// without a copy (see JoinAdjacent).
   arrow::Status Share(SegmentPool& segments);
-  /// Move a store of few bytes out of the segments it has for itself, if so many are open
-  /// that it should share one (see SegmentPool::ForStore).
+  /// Move a small store from its own segments to a shared one, if many segments are open
+  /// (see SegmentPool::ForStore).
   arrow::Status Consolidate(SegmentPool& segments);
 
  private:
@@ -98,43 +99,44 @@ class XSHARDS_EXPORT BlockStore final : public Spillable {
   template <typename Moves>
   arrow::Result<int64_t> MoveBlocks(SegmentPool& segments, SegmentKind kind,
                                     const Moves& moves);
-  /// The file that blocks of this store are in, if any is.
+  /// The file that holds blocks of this store, if any.
   std::shared_ptr<Segment> DiskSegment() const;
   void Add(Block block);
 
   const StorageEnvironment environment_;
   const bool spillable_;
   std::mutex moving_;  // held while heap blocks are written out; taken before mutex_
-  // Guarded by moving_: the blocks before this one are on disk, or never go there.
+  // Guarded by moving_: the blocks before this one are on disk or not spillable.
   size_t num_spilled_ = 0;
-  mutable std::mutex mutex_;  // guards blocks_, which only grow until the store is done
+  mutable std::mutex
+      mutex_;  // guards blocks_, which only grow until the store is finished
   std::vector<Block> blocks_;
   std::atomic<size_t> num_on_heap_{0};
 };
 
-/// Writes a fragment's output. Used by one thread; Finish() publishes it whole.
+/// Writes a fragment's output. Used by one thread; Finish() publishes it.
 class XSHARDS_EXPORT BlockWriter {
  public:
-  /// `storage` kHeap keeps batches as they are; kShared writes them to a segment that
-  /// other processes can map. Either goes to disk while the budget is over its mark.
+  /// `storage` kHeap keeps batches unchanged; kShared writes them to a segment that other
+  /// processes can map. Either goes to disk while the budget is over its mark.
   BlockWriter(StorageEnvironment environment, Storage storage);
 
-  /// Add a batch for a destination. Empty batches are kept: they carry the schema.
-  /// May spill other data, or what was appended so far.
+  /// Add a batch for a destination. Empty batches are kept: they carry the schema. May
+  /// spill other data, or the blocks appended so far.
   arrow::Status Append(int32_t destination, std::shared_ptr<arrow::RecordBatch> batch);
   arrow::Result<std::shared_ptr<BlockStore>> Finish();
 
   int64_t num_rows() const { return num_rows_; }
   int64_t num_bytes() const { return num_bytes_; }
-  /// The bytes written to segments; what is on the heap or by reference is not.
+  /// The bytes written to segments, without heap blocks and references.
   int64_t bytes_written() const { return bytes_written_; }
   const StorageEnvironment& environment() const { return environment_; }
 
  private:
   /// Move a block from the heap to a segment.
   arrow::Status Place(BlockStore::Block& block);
-  /// Take the columns of a block that lie in the inputs as references, and leave the
-  /// others in its batch (nullptr if there are none).
+  /// Take the columns of a block that are located in the inputs as references, and leave
+  /// the others in its batch (nullptr if there are none).
   arrow::Status TakeReferences(BlockStore::Block& block);
   arrow::Result<std::shared_ptr<Segment>> OwnSegment(bool on_disk,
                                                      int64_t expected_bytes);

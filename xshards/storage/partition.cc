@@ -12,13 +12,13 @@ namespace xshards {
 
 namespace {
 
-// What an exchange spills in little memory comes in pieces of a few rows. Whatever is
-// done to a batch costs more than reading so many bytes.
+// In little memory an exchange spills blocks of a few rows. The overhead per batch costs
+// more than reading this many bytes.
 constexpr int64_t kSmallBytes = 32 << 10;
 constexpr int64_t kJoinedBytes = 4 * kSmallBytes;
 
-/// Reads the blocks of one partition one at a time, so that no more than one of a
-/// spilled partition's is in memory; small ones on disk come together.
+/// Reads the blocks of one partition one at a time, so that at most one block of a
+/// spilled partition is in memory; small ones on disk are read together.
 class PartitionStream final : public BatchStream {
  public:
   PartitionStream(std::vector<Partition::BlockPlace> blocks,
@@ -40,7 +40,7 @@ class PartitionStream final : public BatchStream {
   }
 
  private:
-  /// The end of the blocks from next_ on that are read together.
+  /// One past the last of the blocks from next_ on that are read together.
   size_t EndOfPieces() const {
     size_t end = next_;
     std::shared_ptr<arrow::Schema> schema;
@@ -50,7 +50,7 @@ class PartitionStream final : public BatchStream {
           KindOf(*block.schema) != PayloadKind::kTable) {
         break;
       }
-      // Without a schema to conform to, each has its own.
+      // Without a common schema, each block has its own.
       const bool fits = schema_ != nullptr || schema == nullptr ||
                         block.schema->Equals(*schema, /*check_metadata=*/true);
       if (!fits) break;
@@ -162,7 +162,7 @@ arrow::Result<std::unique_ptr<BatchStream>> Partition::Open(
 }
 
 arrow::Result<std::vector<Payload>> Partition::Load() const {
-  // A function called on pieces of a partition may have given each another schema.
+  // A function called on parts of a partition may have returned different schemas.
   ARROW_ASSIGN_OR_RAISE(auto unified, UnifySchemas({*this}));
   ARROW_ASSIGN_OR_RAISE(auto stream,
                         Open(DecodedSchema(unified), arrow::default_memory_pool()));

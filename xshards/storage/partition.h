@@ -17,8 +17,9 @@ namespace xshards {
 
 /// One partition's data: the blocks for one destination of one or more stores, in order.
 ///
-/// A published partition is all of one store; partition j after an exchange is the slice
-/// for j of every producer's store. A cheap handle: copies share the stores. Immutable.
+/// A published partition is one complete store; partition j after an exchange has the
+/// blocks for j of every producer's store. A cheap handle: copies share the stores.
+/// Immutable.
 class XSHARDS_EXPORT Partition {
  public:
   using Stores = std::vector<std::shared_ptr<BlockStore>>;
@@ -33,7 +34,7 @@ class XSHARDS_EXPORT Partition {
   /// The partitions for destinations 0..n-1, in one pass over the blocks.
   static std::vector<Partition> ForAll(const Stores& stores, int32_t num_destinations);
 
-  /// The blocks of partitions, one after the other; nothing is copied.
+  /// The concatenated blocks of partitions; nothing is copied.
   static Partition Joined(const std::vector<Partition>& partitions);
 
   /// Wrap a payload in memory. An empty Table keeps its schema.
@@ -43,27 +44,28 @@ class XSHARDS_EXPORT Partition {
   int32_t destination() const { return destination_; }
   int64_t num_rows() const;
   int64_t num_bytes() const;
-  /// How many shards Load() gives: a Table counts once, every Tensors or Object counts.
+  /// The number of shards that Load() returns: one for a Table, one for each Tensors or
+  /// Object.
   int64_t num_shards() const;
-  /// The "furthest" place any of its blocks is in: kFile over kShared over kHeap.
+  /// The slowest storage of any of its blocks: kFile over kShared over kHeap.
   Storage storage() const;
 
   /// The schema of its first block, or nullptr if it has none.
   arrow::Result<std::shared_ptr<arrow::Schema>> schema() const;
 
-  /// Stream its batches. Table blocks are cast to `schema` where they differ from it;
-  /// with nullptr they come as stored.
+  /// Stream its batches. Table blocks are cast to `schema` if they differ from it; with
+  /// nullptr they are returned as stored.
   arrow::Result<std::unique_ptr<BatchStream>> Open(std::shared_ptr<arrow::Schema> schema,
                                                    arrow::MemoryPool* pool) const;
-  /// Read it whole: Table batches joined to one payload, others as they are, in order.
+  /// Read all of it: Table batches combined to one payload, others unchanged, in order.
   arrow::Result<std::vector<Payload>> Load() const;
 
  private:
-  std::vector<BlockPlace> blocks_;  // those of a store are neighbours
+  std::vector<BlockPlace> blocks_;  // grouped by store
   int32_t destination_ = 0;
 };
 
-/// The kinds of what partitions hold, each once, in the order of PayloadKind.
+/// The payload kinds of partitions, each once, in the order of PayloadKind.
 XSHARDS_EXPORT std::set<PayloadKind> KindsOf(const std::vector<Partition>& partitions);
 
 /// Widen the schemas of partitions to one that holds all of them (int + float → float,

@@ -26,8 +26,8 @@ struct TensorLeaf {
   std::shared_ptr<arrow::Buffer> data;
 };
 
-/// What a partition holds, always kept as Arrow record batches so that every kind is
-/// cached, spilled, sent and mapped by the same code.
+/// The contents of a partition, always stored as Arrow record batches, so that every kind
+/// is cached, spilled, sent and mapped by the same code.
 ///
 /// A Table is any number of batches of one schema. A Tensors or Object payload is one
 /// batch of one row whose large_binary columns are the raw buffers; what the buffers
@@ -37,7 +37,7 @@ class XSHARDS_EXPORT Payload {
  public:
   static Payload Table(std::shared_ptr<arrow::Schema> schema,
                        arrow::RecordBatchVector batches);
-  /// `structure` describes the nesting; the engine carries it and never reads it.
+  /// `structure` describes the nesting; the engine stores it but never reads it.
   static arrow::Result<Payload> Tensors(const std::vector<TensorLeaf>& leaves,
                                         const std::string& structure);
   /// `pickle` is a protocol-5 pickle and `out_of_band` its buffers, in order.
@@ -68,7 +68,7 @@ class XSHARDS_EXPORT Payload {
   arrow::RecordBatchVector batches_;
 };
 
-/// Tell which kind of payload a batch of this schema belongs to.
+/// The kind of payload that a batch of this schema belongs to.
 XSHARDS_EXPORT PayloadKind KindOf(const arrow::Schema& schema);
 
 /// The shapes of the arrays of a Tensors payload with this schema.

@@ -43,7 +43,7 @@ bool IsNumber(const arrow::DataType& type) {
   return arrow::is_integer(type.id()) || arrow::is_floating(type.id());
 }
 
-/// How many bits of an integer a float of this type is asked to hold.
+/// The integer bits that a float of this type is expected to represent.
 TypePointer FloatBeside(const arrow::DataType& floating, const arrow::DataType& other) {
   if (arrow::is_floating(other.id())) {
     return arrow::bit_width(floating.id()) >= arrow::bit_width(other.id())
@@ -57,10 +57,10 @@ TypePointer FloatBeside(const arrow::DataType& floating, const arrow::DataType& 
   return needed == 32 ? arrow::float32() : arrow::float64();
 }
 
-/// How many digits of a number are before the point, and behind it; -1 if it is none that
-/// a decimal holds.
+/// The digits before and after the decimal point; -1 if a decimal cannot represent the
+/// type.
 std::pair<int32_t, int32_t> DigitsOf(const arrow::DataType& type) {
-  if (type.id() == Type::BOOL) return {3, 0};  // it passes for an int8
+  if (type.id() == Type::BOOL) return {3, 0};  // treated as int8
   if (arrow::is_integer(type.id())) {
     constexpr double kDigitsOfBit = 0.30103;
     const int sign = arrow::is_signed_integer(type.id()) ? 1 : 0;
@@ -88,7 +88,7 @@ arrow::TimeUnit::type FinerUnit(const arrow::DataType& left,
                   static_cast<const T&>(right).unit());
 }
 
-/// nullptr where there is none.
+/// nullptr if there is none.
 TypePointer TimeCommonType(const arrow::DataType& left, const arrow::DataType& right) {
   if (left.id() != right.id()) return nullptr;
   if (left.id() == Type::DURATION) {
@@ -100,13 +100,13 @@ TypePointer TimeCommonType(const arrow::DataType& left, const arrow::DataType& r
   return arrow::timestamp(FinerUnit<arrow::TimestampType>(left, right), zone);
 }
 
-/// A type that some columns have as bytes of Python objects.
+/// A type that may hold pickled Python objects.
 bool AreObjects(const arrow::Field& field) {
   return IsOpaque(field) && field.type()->id() == Type::LARGE_BINARY &&
          FamilyOf(field) != DtypeFamily::kCategory;
 }
 
-/// Of values that pandas holds in one array, or nullptr.
+/// The common type of values that pandas holds in one array, or nullptr.
 arrow::Result<TypePointer> ConcatType(const TypePointer& left, const TypePointer& right) {
   if (left->Equals(*right) || right->id() == Type::NA) return left;
   if (left->id() == Type::NA) return right;
@@ -121,13 +121,13 @@ arrow::Result<TypePointer> ConcatType(const TypePointer& left, const TypePointer
                      right->id() == Type::BOOL || left->id() == Type::TIMESTAMP ||
                      right->id() == Type::TIMESTAMP;
   if (mixed) return nullptr;
-  // Decimals, lists, structs: Arrow knows how they widen.
+  // Decimals, lists, structs: Arrow widens them.
   auto merged = arrow::field("", left)->MergeWith(
       *arrow::field("", right), arrow::Field::MergeOptions::Permissive());
   return merged.ok() ? (*merged)->type() : nullptr;
 }
 
-/// The categories of both if they are the same; else pandas goes on with the values.
+/// The categories of both if they are equal; else pandas falls back to the values.
 arrow::Result<bool> StaysCategory(const arrow::Field& left, const arrow::Field& right) {
   if (FamilyOf(left) != DtypeFamily::kCategory ||
       FamilyOf(right) != DtypeFamily::kCategory) {
@@ -143,16 +143,17 @@ DtypeFamily CommonFamily(const arrow::Field& left, const arrow::Field& right) {
   return DtypeFamily::kPlain;
 }
 
-/// A column beside one without values, which says nothing of the type; but objects beside
-/// others are objects to pandas, even where none is there.
+/// A column combined with an all-null one, which does not determine the type; but pandas
+/// gives object dtype if one side is object, even without values.
 std::shared_ptr<arrow::Field> BesideNothing(const std::shared_ptr<arrow::Field>& field,
                                             const arrow::Field& nothing) {
   const bool gives_objects = DtypeName(nothing) == "object" && !IsOpaque(*field);
   return gives_objects ? WithDtypeOf(field, nothing) : field;
 }
 
-/// The number that pandas makes of booleans where frames meet: beside integers, and
-/// behind floats (ahead of floats they are objects). nullptr if it is none of these.
+/// The numeric type to which pandas converts booleans when frames are concatenated: with
+/// integers, and after floats (before floats they become objects). nullptr for other
+/// types.
 TypePointer NumberBesideBool(const arrow::Field& left, const arrow::Field& right) {
   if (!DtypeName(left).empty() || !DtypeName(right).empty()) return nullptr;
   if (right.type()->id() == Type::BOOL && IsNumber(*left.type())) return left.type();
@@ -201,7 +202,7 @@ arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
     return BesideNothing(WithDtypeOf(nullable->WithType(right->type()), *right), *left);
   }
   ARROW_ASSIGN_OR_RAISE(bool is_category, StaysCategory(*left, *right));
-  // Equal categories in another order: the values, so that codes are never mixed up.
+  // Equal categories in another order: use the values, so that codes are never confused.
   if (is_category) return nullable->WithType(ValueType(left->type()));
   ARROW_ASSIGN_OR_RAISE(
       auto type, left->type()->Equals(*right->type())
@@ -209,11 +210,11 @@ arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
                      : ConcatType(ValueType(left->type()), ValueType(right->type())));
   if (type == nullptr) {
     return arrow::Status::TypeError(
-        "Column '", left->name(), "' is ", left->type()->ToString(), " in one part and ",
-        right->type()->ToString(),
-        " in another, which have no common type: cast one of them");
+        "Column '", left->name(), "' is ", left->type()->ToString(),
+        " in one partition and ", right->type()->ToString(),
+        " in another; these have no common type: cast one of them");
   }
-  // Bytes beside pickles: that they are pickles must stay known.
+  // Bytes combined with pickles: the metadata must keep that they are pickles.
   if (AreObjects(*left)) return nullable->WithType(type);
   if (AreObjects(*right)) return WithDtypeOf(nullable->WithType(type), *right);
   const bool same_dtype =

@@ -16,19 +16,20 @@ namespace xshards {
 XSHARDS_EXPORT std::shared_ptr<arrow::DataType> NumericCommonType(
     const arrow::DataType& left, const arrow::DataType& right);
 
-/// The decimal that holds the numbers of both exactly, as far as its 76 digits do:
-/// decimals, integers and bools. nullptr if one of them is none of these.
+/// The decimal type that holds the numbers of both exactly, within its 76 digits, for
+/// decimals, integers and bools. nullptr for other types.
 XSHARDS_EXPORT std::shared_ptr<arrow::DataType> DecimalCommonType(
     const arrow::DataType& left, const arrow::DataType& right);
 
 /// The field that holds the values of both, as pandas.concat gives it: the wider number,
 /// the finer unit of time, the nullable dtype, the same categories or the plain values.
-/// TypeError where pandas would hold Python objects.
+/// TypeError if pandas would hold Python objects.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> CommonField(
     const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right);
 
-/// The same where frames meet: pandas counts booleans beside integers there.
+/// The same for concatenated frames: there pandas treats booleans as integers if combined
+/// with integers.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Field>> ConcatField(
     const std::shared_ptr<arrow::Field>& left,
     const std::shared_ptr<arrow::Field>& right);

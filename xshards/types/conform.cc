@@ -27,7 +27,7 @@ bool IsEncodingOf(const arrow::DataType& type, const arrow::DataType& values) {
 arrow::compute::CastOptions WideningCast(const arrow::DataType& from,
                                          const std::shared_ptr<arrow::DataType>& to) {
   auto options = arrow::compute::CastOptions::Safe(to);
-  // Among floats, integers are rounded, as pandas does.
+  // Integers cast to floats are rounded, as in pandas.
   options.allow_float_truncate =
       arrow::is_integer(from.id()) && arrow::is_floating(to->id());
   return options;

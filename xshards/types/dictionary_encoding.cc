@@ -22,8 +22,8 @@ namespace {
 // Text is copied in blocks of this many bytes: cheaper than the exact length.
 constexpr size_t kStep = 16;
 
-/// The texts of a dictionary and an empty one, for rows without a value. There is room
-/// behind the last for a whole step.
+/// The strings of a dictionary, and an empty one for null rows. There is room after the
+/// last for a full copy step.
 class Texts {
  public:
   explicit Texts(const arrow::LargeBinaryArray& values)

@@ -13,15 +13,16 @@
 
 namespace xshards {
 
-// A column of few distinct values, text mostly, may be held as a dictionary: less is
-// moved, and what is asked of values is asked once of each. That is an encoding, which
-// the engine alone sees. A column of dtype "category" or "dictionary[pyarrow]" is another
-// thing: there people asked for a dictionary.
+// A column of few distinct values, usually text, may be stored as a dictionary: fewer
+// bytes are moved, and functions of a value are computed once per distinct value. This is
+// an encoding, internal to the engine. A column of dtype "category" or
+// "dictionary[pyarrow]" is different: there the user asked for a dictionary.
 
-/// True for a column that is held as a dictionary, but is not one to people.
+/// True for a column that is stored as a dictionary, but whose dtype is that of its
+/// values.
 XSHARDS_EXPORT bool IsEncoded(const arrow::Field& field);
 
-/// The schema as people see it: encoded columns have the type of their values.
+/// The schema as users see it: encoded columns have the type of their values.
 XSHARDS_EXPORT std::shared_ptr<arrow::Schema> DecodedSchema(
     const std::shared_ptr<arrow::Schema>& schema);
 

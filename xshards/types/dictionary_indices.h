@@ -10,8 +10,8 @@
 
 namespace xshards {
 
-/// Call visit(row, place) for every row of a dictionary array: the place of its value in
-/// the dictionary, or past its end where it has none.
+/// Call visit(row, place) for every row of a dictionary array: the index of its value in
+/// the dictionary, or the dictionary's length for null.
 template <typename Visit>
 void ForEachPlace(const arrow::DictionaryArray& column, Visit&& visit) {
   const auto& indices = *column.indices();

@@ -10,8 +10,8 @@
 
 namespace xshards {
 
-// Text columns whose values are JSON: values that no one Arrow type holds. Their
-// `to_pandas` gives Python objects.
+// Text columns whose values are JSON: values that do not share one Arrow type.
+// `to_pandas` returns them as Python objects.
 
 XSHARDS_EXPORT bool IsJsonText(const arrow::Field& field);
 /// A field for such a column.

@@ -7,10 +7,9 @@
 
 namespace xshards {
 
-/// Write, below every null, what numpy and pandas have in its place: NaN among floats,
-/// NaT among times. Python functions then get such columns as they lie, without a copy.
-/// The batch must be its caller's alone; columns whose memory is not mutable stay as they
-/// are.
+/// Write the missing value of numpy and pandas into the slot of every null: NaN for
+/// floats, NaT for times. Python functions then get such columns without a copy. The
+/// caller must own the batch exclusively; columns in immutable memory are unchanged.
 XSHARDS_EXPORT void WriteNullValues(const arrow::RecordBatch& batch);
 
 }  // namespace xshards

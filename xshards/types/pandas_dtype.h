@@ -15,8 +15,8 @@
 
 namespace xshards {
 
-// What pandas knows of a column beyond its Arrow type is metadata of its field, so that
-// it goes wherever the column goes:
+// The pandas properties of a column beyond its Arrow type are metadata of its field, so
+// that they stay with the column:
 //   pandas.dtype       the name of the dtype, where the Arrow type alone means another
 //   pandas.categories  of "category": all of them in order, an IPC stream in base64
 //   pandas.ordered     of "category": "1" if their order means something
@@ -24,7 +24,7 @@ namespace xshards {
 //   xshards.opaque     "pickle": the values are Python objects; "json": see JsonTextField
 inline constexpr char kOpaqueKey[] = "xshards.opaque";
 
-/// How the operations of a dtype treat missing values, and what they give.
+/// How the operations of a dtype treat missing values, and the dtypes of their results.
 enum class DtypeFamily : uint8_t {
   kPlain,     // numpy's: comparing with a missing value is false
   kText,      // "string": comparing with a missing value is missing
@@ -33,17 +33,17 @@ enum class DtypeFamily : uint8_t {
   kCategory,  // "category"
 };
 
-/// "Int64", "category", ...; empty where the Arrow type says it all.
+/// "Int64", "category", ...; empty if the Arrow type implies the dtype.
 XSHARDS_EXPORT std::string DtypeName(const arrow::Field& field);
 XSHARDS_EXPORT DtypeFamily FamilyOf(const arrow::Field& field);
 /// True for a column of Python objects: bytes that only Python understands.
 XSHARDS_EXPORT bool IsOpaque(const arrow::Field& field);
 /// True for the families in which missing is a third truth value.
 XSHARDS_EXPORT bool HasMissingLogic(DtypeFamily family);
-/// The dtype that values of a type have in a family: int8 is "Int8" among the masked.
+/// The dtype that values of a type have in a family: int8 is "Int8" in the masked family.
 XSHARDS_EXPORT std::string DtypeNameIn(DtypeFamily family, const arrow::DataType& type);
 
-/// A field of another dtype; an empty name takes the dtype away.
+/// A field of another dtype; an empty name removes the dtype.
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithDtype(
     const std::shared_ptr<arrow::Field>& field, const std::string& name);
 /// A field of the dtype (and the categories) that another has.
@@ -60,13 +60,14 @@ XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithDtypePairs(
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> Renamed(
     const std::shared_ptr<arrow::Field>& field, const std::string& name);
 
-/// The field of a computed column, with the label of the column whose place it takes.
+/// The field of a computed column, with the label of the column that it replaces.
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> InPlace(
     const std::shared_ptr<arrow::Field>& field, const std::string& name,
     const arrow::Schema& input);
 
-/// The field of a column of Python objects with rows that a join left without a match:
-/// NaN, as pandas has it. Other fields have a missing value of their own and stay.
+/// The field of a column of Python objects after a join added rows without a match: their
+/// value is NaN, as in pandas. Other fields have their own missing value and are
+/// unchanged.
 XSHARDS_EXPORT std::shared_ptr<arrow::Field> WithUnmatchedRows(
     const std::shared_ptr<arrow::Field>& field);
 
@@ -86,13 +87,12 @@ XSHARDS_EXPORT bool IsOrdered(const arrow::Field& field);
 /// order if it means something.
 XSHARDS_EXPORT arrow::Result<bool> SameCategories(const arrow::Field& left,
                                                   const arrow::Field& right);
-/// The position of each value among the categories, as int32; null where it is missing.
+/// The index of each value in the categories, as int32; null if it is missing.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Array>> CategoryCodes(
     const std::shared_ptr<arrow::Array>& values,
     const std::shared_ptr<arrow::Array>& categories, arrow::MemoryPool* pool);
 
-/// What a column is sorted by: the codes of categories, else the values themselves,
-/// decoded.
+/// The sort key of a column: the codes of categories, else the decoded values.
 XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Array>> SortValues(
     const std::shared_ptr<arrow::Array>& column, const arrow::Field& field,
     arrow::MemoryPool* pool);

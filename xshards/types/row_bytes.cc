@@ -9,13 +9,12 @@ namespace xshards {
 
 namespace {
 
-/// The bytes in which some bits of a buffer lie.
+/// The number of bytes that some bits of a buffer span.
 int64_t BytesOfBits(int64_t begin, int64_t count) {
   return (begin + count + 7) / 8 - begin / 8;
 }
 
-/// True for columns that are one array of values, and perhaps bits that say which there
-/// are.
+/// True for columns of one values buffer and an optional validity bitmap.
 bool IsFlat(const arrow::ArrayData& column) {
   const auto id = column.type->id();
   return arrow::is_primitive(id) && column.child_data.empty() &&
@@ -26,8 +25,8 @@ bool IsFlat(const arrow::ArrayData& column) {
 }  // namespace
 
 int64_t RowBytes(const arrow::ArrayData& column) {
-  // Arrow's own measure builds arrays of ranges, which takes longer than it takes to
-  // move a few hundred rows.
+  // Arrow's own function builds arrays of ranges, which takes longer than moving a few
+  // hundred rows.
   if (IsFlat(column)) {
     const auto& type = static_cast<const arrow::FixedWidthType&>(*column.type);
     const int64_t width = type.bit_width();

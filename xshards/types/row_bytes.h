@@ -10,8 +10,8 @@
 
 namespace xshards {
 
-/// The bytes of rows, without what a slice leaves out of the buffers behind it. What
-/// several columns share counts for each.
+/// The bytes that the rows reference: a slice does not count the rest of its buffers.
+/// Buffers shared by several columns count for each.
 XSHARDS_EXPORT int64_t RowBytes(const arrow::ArrayData& column);
 XSHARDS_EXPORT int64_t RowBytes(const arrow::RecordBatch& batch);
 

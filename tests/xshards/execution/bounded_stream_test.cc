@@ -23,7 +23,7 @@ arrow::RecordBatchVector Bounded(const arrow::RecordBatchVector& batches,
   return ReadAll(*stream).ValueOrDie();
 }
 
-TEST(BoundedStream, CutsLargeBatchesAndLosesNoRow) {
+TEST(BoundedStream, SlicesLargeBatchesWithoutLosingRows) {
   const arrow::RecordBatchVector batches = {
       Numbered(10000), Numbered(0), Numbered(1, 7, 10000), Numbered(777, 7, 10001)};
   for (int64_t batch_bytes : {1, 1000, 5000, 1 << 30}) {
@@ -38,14 +38,14 @@ TEST(BoundedStream, CutsLargeBatchesAndLosesNoRow) {
   }
 }
 
-TEST(BoundedStream, LeavesSmallAndEmptyBatchesAsTheyAre) {
+TEST(BoundedStream, ForwardsSmallAndEmptyBatches) {
   const arrow::RecordBatchVector batches = {Numbered(0), Numbered(10), Numbered(0)};
   auto pieces = Bounded(batches, 1 << 20);
   ASSERT_EQ(pieces.size(), 3);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(pieces[i], batches[i]);
 }
 
-TEST(BoundedStream, LeavesWhatIsNoTableWhole) {
+TEST(BoundedStream, DoesNotSliceOtherPayloads) {
   auto data = arrow::Buffer::FromString(std::string(100000, 'x'));
   ASSERT_OK_AND_ASSIGN(auto payload, Payload::Object(data, {data}));
   EXPECT_EQ(Bounded(payload.batches(), 1000).size(), 1);

@@ -88,7 +88,7 @@ TEST_F(ExecutorTest, HeadRunsNoMorePartitionsThanItNeeds) {
   EXPECT_LE(fragments, 2 + 2);  // one wave of two, and the cut of the last partition
 }
 
-TEST_F(ExecutorTest, HeadOfNothingAndOfMoreThanThereIs) {
+TEST_F(ExecutorTest, HeadOfZeroRowsAndOfMoreThanAllRows) {
   ASSERT_OK_AND_ASSIGN(auto none, shards_.Head(0).ToTable());
   EXPECT_EQ(none->num_rows(), 0);
   EXPECT_EQ(none->num_columns(), 3);
@@ -137,7 +137,7 @@ TEST_F(ExecutorTest, WidensPartitionsThatAFunctionMadeDifferent) {
   EXPECT_EQ(table->num_rows(), 100);
 }
 
-TEST_F(ExecutorTest, TellsThatRowOperationsNeedTables) {
+TEST_F(ExecutorTest, RowOperationsNeedTables) {
   ASSERT_OK_AND_ASSIGN(auto object, Payload::Object(arrow::Buffer::FromString("x"), {}));
   auto objects =
       XShards::FromPartitions(context_, {Partition::FromPayload(object)}, nullptr);
@@ -154,7 +154,7 @@ TEST_F(ExecutorTest, ZipNeedsEqualPartitionCounts) {
   EXPECT_FAILS(Invalid, "got 5 and 2", left.Zip(right.Repartition(2)).ToTable());
 }
 
-TEST_F(ExecutorTest, AUnionWidensItsBranchesBeforeAnythingElse) {
+TEST_F(ExecutorTest, UnionWidensItsBranchesFirst) {
   auto ints = testing::Batch(arrow::schema({arrow::field("k", arrow::int64()),
                                             arrow::field("v", arrow::int8())}),
                              R"([{"k": 1, "v": 1}, {"k": 1, "v": 2}])");

@@ -37,12 +37,12 @@ TEST(Explain, ShowsThePlanTheOptimizedPlanAndTheStages) {
       "        Literal (2 partitions)\n"
       "Stages\n"
       "  stage 1: Read partitions → Filter → partition into 4   [2 fragments, threads]\n"
-      "      hash exchange: equal keys have equal hashes, so they meet in one partition\n"
+      "      hash exchange: rows of equal keys go to the same partition\n"
       "  stage 2: Read stage 1 → Aggregate   [4 fragments, threads]\n"
-      "      aggregation in place: rows of equal keys are in one partition already\n");
+      "      aggregation in place: input is already partitioned by the keys\n");
 }
 
-TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
+TEST(Explain, GivesTheReasonForEveryWideNode) {
   auto context = TestContext();
   const auto left = NumberedShards(context, 2, 5);
   const auto right = left.Select({"id"});
@@ -74,13 +74,14 @@ TEST(Explain, SaysWhyEveryWideNodeRunsAsItDoes) {
   EXPECT_TRUE(note(by_key.GroupBy({"key"}, {})).starts_with("aggregation in place: "));
   EXPECT_TRUE(note(by_key.GroupBy({"id"}, {})).starts_with("two-phase aggregation: "));
   EXPECT_TRUE(note(left.Distinct()).starts_with("distinct rows by position: "));
-  EXPECT_NE(note(left.GroupBy({}, {{"sum", "id", "s"}})).find("all rows are one group"),
-            std::string::npos);
+  EXPECT_NE(
+      note(left.GroupBy({}, {{"sum", "id", "s"}})).find("because there is one group"),
+      std::string::npos);
   EXPECT_TRUE(note(left.Head(3)).starts_with("first rows: "));
   EXPECT_EQ(note(left.Select({"id"})), "");
 }
 
-TEST(Explain, ShowsBothPhasesOfGroupsThatAreApart) {
+TEST(Explain, ShowsBothPhasesOfAnAggregation) {
   auto plan = NumberedShards(TestContext(), 2, 5).GroupBy({"key"}, {});
   ASSERT_OK_AND_ASSIGN(auto text, plan.Explain());
   EXPECT_NE(text.find("Aggregate (partial)"), std::string::npos);
@@ -88,14 +89,13 @@ TEST(Explain, ShowsBothPhasesOfGroupsThatAreApart) {
   EXPECT_NE(text.find("  stage 2: Read stage 1 → Aggregate "), std::string::npos);
 }
 
-TEST(Explain, SaysWhichSideOfAJoinIsHeldAndWhy) {
+TEST(Explain, NamesTheBuildSideOfAJoinAndTheReason) {
   const JoinNode on_key{.left_keys = {"key"}, .right_keys = {"key"}};
   auto context = TestContext();
   auto large = NumberedShards(context, 2, 500);
   auto small = NumberedShards(context, 1, 5);
   ASSERT_OK_AND_ASSIGN(auto text, large.Join(small, on_key).Explain());
-  EXPECT_NE(text.find("stage 1: Read partitions → Join (one side held) "),
-            std::string::npos)
+  EXPECT_NE(text.find("stage 1: Read partitions → Join (broadcast) "), std::string::npos)
       << text;
   EXPECT_NE(text.find("      broadcast hash join: the right (0 KB) is"),
             std::string::npos)
@@ -107,7 +107,7 @@ TEST(Explain, SaysWhichSideOfAJoinIsHeldAndWhy) {
   outer.type = JoinType::kOuter;
   ASSERT_OK_AND_ASSIGN(text, large.Join(small, outer).Explain());
   EXPECT_NE(text.find("→ partition into 2"), std::string::npos) << text;
-  EXPECT_NE(text.find("as an outer join keeps the rows of both"), std::string::npos)
+  EXPECT_NE(text.find("because an outer join keeps all rows of both"), std::string::npos)
       << text;
 }
 
@@ -119,7 +119,7 @@ TEST(Explain, NamesTheFirstRowsOfASort) {
       << text;
 }
 
-TEST(Explain, SaysThatAnUnregisteredFunctionStaysHere) {
+TEST(Explain, ShowsThatAnUnregisteredFunctionRunsOnThreads) {
   auto mapped =
       NumberedShards(TestContext(), 1, 1).TransformShard([](const ShardView& s) {
         return s;

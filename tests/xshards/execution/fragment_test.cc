@@ -55,7 +55,7 @@ TEST_F(FragmentTest, ADecodedFragmentGivesTheSameRowsForEveryNode) {
   }
 }
 
-TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
+TEST_F(FragmentTest, ResultRoundTripsWithItsMetrics) {
   Fragment fragment{.root = NumberedLeaf(10), .sink = {.storage = Storage::kShared}};
   ASSERT_OK_AND_ASSIGN(auto result, Run(fragment));
   ASSERT_OK_AND_ASSIGN(auto encoded, EncodeResult(result));
@@ -72,7 +72,7 @@ TEST_F(FragmentTest, AResultTravelsBackWithItsMetrics) {
   EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10)));
 }
 
-TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
+TEST_F(FragmentTest, SegmentsSentWithAFragmentReturnByNumber) {
   auto& pool = *context_->storage().segments;
   ASSERT_OK_AND_ASSIGN(auto input, pool.Create(SegmentKind::kMemory));
   ASSERT_OK(input->Append(*Numbered(10000)));
@@ -97,7 +97,7 @@ TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
   EXPECT_EQ(blank->size(), theirs->size());
   EXPECT_EQ(again.store->blocks()[0].segment, blank);
   EXPECT_TRUE(Rows(again)[0]->Equals(*Numbered(10000)));
-  // The input is never used again; what was written is, once nobody reads it.
+  // The input is never reused; the output segment is, once it is no longer read.
   result = {};
   theirs.reset();
   encoded = {};
@@ -110,7 +110,7 @@ TEST_F(FragmentTest, SegmentsThatWentWithAFragmentComeBackByNumber) {
   EXPECT_GT(context_->budget().used(), 0);
 }
 
-TEST_F(FragmentTest, AnExchangeCanKeepItsInputWhole) {
+TEST_F(FragmentTest, ExchangeCanKeepItsInput) {
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kShared};
   sink.keys = {"key"};
   sink.num_partitions = 3;
@@ -131,7 +131,7 @@ TEST_F(FragmentTest, AnExchangeCanKeepItsInputWhole) {
   EXPECT_EQ(again.metrics.bytes_written, result.metrics.bytes_written);
 }
 
-TEST_F(FragmentTest, WhatCannotBePartitionedIsOnlyKept) {
+TEST_F(FragmentTest, OutputThatCannotBePartitionedIsOnlyKept) {
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = Storage::kShared};
   sink.keys = {"no such column"};
   sink.num_partitions = 3;
@@ -144,7 +144,7 @@ TEST_F(FragmentTest, WhatCannotBePartitionedIsOnlyKept) {
   EXPECT_EQ(Partition({result.whole}, 0).num_rows(), 100);
 }
 
-TEST_F(FragmentTest, AResultOnTheHeapDoesNotTravel) {
+TEST_F(FragmentTest, ResultOnTheHeapCannotBeEncoded) {
   ASSERT_OK_AND_ASSIGN(auto result, Run({.root = NumberedLeaf(10)}));
   EXPECT_FAILS(Invalid, "must be in shared storage", EncodeResult(result));
 }
@@ -161,10 +161,7 @@ TEST_F(FragmentTest, StopsWhenAsked) {
                            arrow::StopToken::Unstoppable(), &abandoned));
 }
 
-TEST_F(FragmentTest, KnowsWhatPinsItAndWhatNeedsPython) {
-  EXPECT_TRUE(CanTravel(*MakeNode(MapNativeNode{.name = "f"}, {NumberedLeaf(1)})));
-  EXPECT_FALSE(
-      CanTravel(*MakeNode(LimitNode{1}, {MakeNode(MapNativeNode{}, {NumberedLeaf(1)})})));
+TEST_F(FragmentTest, DetectsPythonFunctions) {
   EXPECT_FALSE(NeedsPython(*NumberedLeaf(1)));
   EXPECT_TRUE(NeedsPython(
       *MakeNode(LimitNode{1}, {MakeNode(MapPythonNode{}, {NumberedLeaf(1)})})));
@@ -173,7 +170,7 @@ TEST_F(FragmentTest, KnowsWhatPinsItAndWhatNeedsPython) {
       *MakeNode(MapPythonNode{.on_threads = true}, {NumberedLeaf(1)})));
 }
 
-TEST_F(FragmentTest, KnowsTheBytesItReads) {
+TEST_F(FragmentTest, EstimatesTheBytesItReads) {
   const int64_t leaf = NumberedLeaf(10)->as<LiteralNode>().partitions[0].num_bytes();
   EXPECT_GT(leaf, 0);
   EXPECT_EQ(InputBytes(*MakeNode(ZipNode{}, {NumberedLeaf(10), NumberedLeaf(10)})),

@@ -12,17 +12,17 @@ JoinChoice Choose(JoinType type, int64_t left, int64_t right) {
   return ChooseJoin({.type = type}, left, right, kMemory);
 }
 
-TEST(JoinChoice, HoldsASideOfAtMostAnEighthOfTheBudget) {
+TEST(JoinChoice, BroadcastsASideOfAtMostAnEighthOfTheBudget) {
   EXPECT_TRUE(Choose(JoinType::kInner, 1000, 100).hold_all);
   EXPECT_FALSE(Choose(JoinType::kInner, 1000, 101).hold_all);
 }
 
-TEST(JoinChoice, HoldsTheLeftOfAnInnerJoinOnlyIfItIsFarSmaller) {
+TEST(JoinChoice, BuildsOnTheLeftOfAnInnerJoinOnlyIfFarSmaller) {
   EXPECT_TRUE(Choose(JoinType::kInner, 40, 100).build_left);
   EXPECT_FALSE(Choose(JoinType::kInner, 60, 100).build_left);
 }
 
-TEST(JoinChoice, NeverHoldsASideWhoseRowsAreAllKept) {
+TEST(JoinChoice, NeverBroadcastsASideWhoseRowsAreAllKept) {
   for (auto type : {JoinType::kLeft, JoinType::kSemi, JoinType::kAnti}) {
     EXPECT_FALSE(Choose(type, 1, 100).build_left);
     EXPECT_FALSE(Choose(type, 1, 1000).hold_all);
@@ -31,17 +31,17 @@ TEST(JoinChoice, NeverHoldsASideWhoseRowsAreAllKept) {
   EXPECT_FALSE(Choose(JoinType::kOuter, 1, 1).hold_all);
 }
 
-TEST(JoinChoice, ACrossJoinHoldsTheSmallerSideWhateverItsSize) {
+TEST(JoinChoice, CrossJoinBuildsOnTheSmallerSide) {
   EXPECT_TRUE(Choose(JoinType::kCross, 5000, 9000).hold_all);
 }
 
-TEST(JoinChoice, IsLeftOpenWhereOnlyRunningTells) {
+TEST(JoinChoice, IsOpenIfSizesAreUnknown) {
   const auto choice = Choose(JoinType::kInner, -1, 5);
   EXPECT_FALSE(choice.hold_all);
   EXPECT_TRUE(choice.reason.starts_with("hash join: ")) << choice.reason;
 }
 
-TEST(JoinChoice, PartitionsAreAsManyAsLetTheHeldSideFit) {
+TEST(JoinChoice, EnoughPartitionsForTheBuildSideToFit) {
   const JoinNode inner;
   EXPECT_EQ(NumJoinPartitions(inner, {3, 10}, {5, 10}, 2400), 5);
   // A 24th of the budget each.
@@ -51,7 +51,7 @@ TEST(JoinChoice, PartitionsAreAsManyAsLetTheHeldSideFit) {
   EXPECT_EQ(NumJoinPartitions(inner, {0, 0}, {0, 0}, 2400), 1);
 }
 
-TEST(JoinChoice, PartsAreAsManyAsLetTheTableStayInCache) {
+TEST(JoinChoice, EnoughPartsForTheTableToFitTheCache) {
   constexpr int64_t kInCache = 1 << 20;
   const auto parts = [](const JoinNode& join, int64_t held, int32_t num_partitions) {
     return NumJoinParts(join, {8, 256 << 20}, {8, held}, num_partitions);
@@ -61,7 +61,7 @@ TEST(JoinChoice, PartsAreAsManyAsLetTheTableStayInCache) {
   EXPECT_EQ(parts(inner, 8 * kInCache, 8), 1);
   EXPECT_EQ(parts(inner, 8 * kInCache + 8, 8), 2);
   EXPECT_EQ(parts(inner, 80 * kInCache, 8), 10);
-  // All of them are 512 at most, or as many as there are partitions.
+  // The total is at most 512, or the number of partitions.
   EXPECT_EQ(parts(inner, int64_t{1} << 50, 8), 64);
   EXPECT_EQ(parts(inner, int64_t{1} << 50, 1000), 1);
   EXPECT_EQ(parts({.type = JoinType::kRight}, 0, 8), 32);

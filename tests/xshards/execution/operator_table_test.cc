@@ -9,7 +9,7 @@
 namespace xshards {
 namespace {
 
-TEST(OperatorTable, FindsWhatWasSetAndNamesWhatWasNot) {
+TEST(OperatorTable, FindsExecutorsAndNamesMissingOnes) {
   OperatorTable table;
   table.SetScan("csv",
                 [](const PlanNode&, const BatchStreams&, OperatorContext&)

@@ -27,7 +27,7 @@ using testing::TestContext;
 class PlannerTest : public ::testing::Test {
  protected:
   arrow::Result<StageGraph> Stages(const XShards& shards) const {
-    ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(shards.plan()));
+    ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(context_->WithResults(shards.plan())));
     return PlanStages(optimized, {.cores = context_->cores(),
                                   .memory_bytes = context_->memory_bytes(),
                                   .pool = context_->memory_pool()});
@@ -90,6 +90,17 @@ TEST_F(PlannerTest, PlansTheStagesThatRun) {
   }
 }
 
+TEST_F(PlannerTest, GivesEachFragmentOneSplit) {
+  ScanNode scan{.format = "csv", .schema = arrow::schema({})};
+  for (int i = 0; i < 100; ++i) scan.splits.push_back({.path = std::to_string(i)});
+  ASSERT_OK_AND_ASSIGN(const auto graph, Stages({context_, MakeNode(scan)}));
+  ASSERT_EQ(graph.stages.size(), 1);
+  ASSERT_EQ(graph.stages[0].trees.size(), 100);
+  for (const auto& tree : graph.stages[0].trees) {
+    EXPECT_EQ(tree->as<ScanNode>().splits.capacity(), 1);
+  }
+}
+
 TEST_F(PlannerTest, StagesNameTheStagesTheyRead) {
   ASSERT_OK_AND_ASSIGN(const auto graph,
                        Stages(shards_.Filter(col("id") > lit(3)).Repartition(3)));
@@ -99,16 +110,16 @@ TEST_F(PlannerTest, StagesNameTheStagesTheyRead) {
   EXPECT_EQ(graph.stages[1].label, "Read stage 1 → partition into 3");
 }
 
-TEST_F(PlannerTest, SaysWhatOutputDecides) {
+TEST_F(PlannerTest, NamesTheDecisionsThatOutputMakes) {
   const auto filtered = shards_.Filter(col("id") > lit(3));
   ASSERT_OK_AND_ASSIGN(const auto graph, Stages(filtered.Sort({{"value"}})));
   ASSERT_EQ(graph.stages.size(), 3);
-  EXPECT_EQ(graph.stages[0].decides, "whether the rows are in order already");
+  EXPECT_EQ(graph.stages[0].decides, "whether the rows are already sorted");
   EXPECT_THAT(graph.stages[1].notes, ElementsAre(HasSubstr("range sort")));
 }
 
-TEST_F(PlannerTest, PlansAnewBySizesThatAreKnown) {
-  // Before it runs, the filtered side looks as large as what it reads.
+TEST_F(PlannerTest, ReplansByKnownSizes) {
+  // Before it runs, the filtered side is estimated to be as large as its input.
   const auto context = TestContext({.cores = 2, .memory_bytes = 16 << 20});
   const auto large = NumberedShards(context, 4, 50000);
   const auto few = large.Filter(col("id") < lit(5));
@@ -127,7 +138,7 @@ TEST_F(PlannerTest, GroupsRowsOfNoColumns) {
   EXPECT_LE(rows, 1);
 }
 
-TEST_F(PlannerTest, ExplainDoesNotWaitForWhoFillsACache) {
+TEST_F(PlannerTest, ExplainDoesNotWaitWhileACacheIsFilled) {
   const auto cached = std::make_shared<std::optional<XShards>>();
   *cached = shards_
                 .TransformShard([cached](const ShardView& shard) {

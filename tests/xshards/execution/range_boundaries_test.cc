@@ -21,7 +21,7 @@ class RangeBoundariesTest : public ::testing::Test {
   }
 };
 
-TEST_F(RangeBoundariesTest, CutsEvenlyAndInSortOrder) {
+TEST_F(RangeBoundariesTest, SplitsEvenlyInSortOrder) {
   std::vector<Partition> partitions = {Of(Numbered(500, 7, 500)), Of(Numbered(500))};
   for (bool ascending : {true, false}) {
     SortNode sort{.keys = {{"id", ascending}}};

@@ -31,7 +31,7 @@ class StageGraphTest : public ::testing::Test {
   XShards shards_ = NumberedShards(context_, 3, 10);
 };
 
-TEST_F(StageGraphTest, SurvivesBytes) {
+TEST_F(StageGraphTest, RoundTripsThroughBytes) {
   const auto graph = Graph(shards_.Filter(col("id") > lit(3))
                                .Repartition(2)
                                .GroupBy({"key"}, {{"sum", "value", "sum"}}));
@@ -50,7 +50,7 @@ TEST_F(StageGraphTest, SurvivesBytes) {
   }
 }
 
-TEST_F(StageGraphTest, RefusesForeignAndCutBytes) {
+TEST_F(StageGraphTest, RejectsForeignAndTruncatedBytes) {
   ASSERT_OK_AND_ASSIGN(
       const auto encoded,
       EncodeStageGraph(Graph(shards_.PartitionBy({"key"}, 2)), context_->storage()));
@@ -64,7 +64,7 @@ TEST_F(StageGraphTest, RefusesForeignAndCutBytes) {
   }
 }
 
-TEST_F(StageGraphTest, ShowsWhatStagesDid) {
+TEST_F(StageGraphTest, ShowsTheProfileOfStages) {
   ASSERT_OK_AND_ASSIGN(const auto text,
                        shards_.GroupBy({"key"}, {{"max", "id", "max"}}).ExplainAnalyze());
   EXPECT_THAT(text, HasSubstr("stage 1: Read partitions"));

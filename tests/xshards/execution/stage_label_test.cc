@@ -17,7 +17,7 @@ TEST(StageLabel, ReadsInTheOrderOfTheData) {
   EXPECT_EQ(StageLabel(*tree, {.kind = SinkKind::kPublish}), "Scan csv → Filter");
 }
 
-TEST(StageLabel, TellsOfThePartsOfAPartitionOnce) {
+TEST(StageLabel, ListsThePartsOfAPartitionOnce) {
   const auto part = MakeNode(SortNode{}, {MakeNode(ScanNode{.format = "csv"})});
   EXPECT_EQ(StageLabel(*MakeNode(UnionNode{}, {part, part}), {.kind = SinkKind::kCount}),
             "Scan csv → Sort → count");

@@ -35,7 +35,7 @@ class StageRunnerTest : public ::testing::Test {
   XShards shards_ = NumberedShards(context_, 3, 10);
 };
 
-TEST_F(StageRunnerTest, RunsOnlyTheStagesThatAreAskedFor) {
+TEST_F(StageRunnerTest, RunsOnlyTheRequestedStages) {
   StageRunner runner(environment_, arrow::StopToken::Unstoppable());
   auto planner = MakePlanner(runner);
   const auto plan = shards_.Filter(col("id") > lit(3)).PartitionBy({"key"}, 2).plan();
@@ -64,7 +64,27 @@ TEST_F(StageRunnerTest, DropsOutputThatNoTreeReads) {
   EXPECT_TRUE(first.expired());
 }
 
-TEST_F(StageRunnerTest, SaysThatThereIsNoPython) {
+TEST_F(StageRunnerTest, FailsForAStageWhoseOutputIsGone) {
+  StageRunner runner(environment_, arrow::StopToken::Unstoppable());
+  auto planner = MakePlanner(runner);
+  ASSERT_OK_AND_ASSIGN(
+      auto trees, planner.Lower(shards_.PartitionBy({"key"}, 2).plan(), Storage::kHeap));
+  ASSERT_OK(runner.Await(planner.graph(), 1).status());
+  ASSERT_OK(runner.Await(planner.graph(), 1).status());
+  ASSERT_OK_AND_ASSIGN(trees, planner.Publish(Wrap(LimitNode{3}, trees), Storage::kHeap));
+  ASSERT_OK(runner.Await(planner.graph(), 2).status());
+  EXPECT_FAILS(Invalid, "stage 1", runner.Await(planner.graph(), 1));
+}
+
+TEST_F(StageRunnerTest, FailsForAStageThatIsNotThere) {
+  StageRunner runner(environment_, arrow::StopToken::Unstoppable());
+  auto planner = MakePlanner(runner);
+  ASSERT_OK(
+      planner.Lower(shards_.PartitionBy({"key"}, 2).plan(), Storage::kHeap).status());
+  EXPECT_FAILS(Invalid, "stage 0", runner.Await(planner.graph(), 0));
+}
+
+TEST_F(StageRunnerTest, FailsWithoutAPythonRunner) {
   StageRunner runner(environment_, arrow::StopToken::Unstoppable());
   auto planner = MakePlanner(runner);
   ASSERT_OK_AND_ASSIGN(auto trees, planner.Lower(shards_.plan(), Storage::kHeap));

@@ -32,7 +32,7 @@ TEST(NativeFunction, TakesAndReturnsShardsBatchesTablesAndResults) {
   }
 }
 
-TEST(NativeFunction, PassesAFailureOn) {
+TEST(NativeFunction, ForwardsAFailure) {
   auto function = MakeNativeFunction([](const ShardView&) -> arrow::Result<ShardView> {
     return arrow::Status::Invalid("no thanks");
   });

@@ -12,7 +12,7 @@ namespace {
 using testing::Array;
 using testing::Numbered;
 
-TEST(ShardView, FindsColumnsAndNamesThoseThereAre) {
+TEST(ShardView, FindsColumnsAndListsThemInErrors) {
   ShardView shard(Numbered(3));
   ASSERT_OK_AND_ASSIGN(auto ids, shard.column("id"));
   EXPECT_TRUE(ids->Equals(Array(arrow::int64(), "[0, 1, 2]")));

@@ -26,7 +26,7 @@ TEST(TensorView, ShowsAColumnWithoutACopy) {
   EXPECT_EQ(xt::sum(view)(), 10);
 }
 
-TEST(TensorView, RefusesAnotherTypeAndMissingValues) {
+TEST(TensorView, RejectsAnotherTypeAndMissingValues) {
   ShardView shard(Batch(kPoints, R"([{"x": 1, "y": null}])"));
   EXPECT_FAILS(TypeError, "Column 'x' is double, not float",
                ColumnView<float>(shard, "x"));

@@ -51,7 +51,7 @@ class TouchedPagesTest : public ::testing::Test {
 
 using Numbers = std::vector<int64_t>;
 
-TEST_F(TouchedPagesTest, NeitherUnseenNorReadPagesAreTouched) {
+TEST_F(TouchedPagesTest, UnreadAndReadPagesAreNotDirty) {
   EXPECT_EQ(Touched(0, kNumPages * page_), Numbers{});
   char sum = 0;
   for (int64_t i = 0; i < kNumPages; ++i) sum = static_cast<char>(sum + data_[i * page_]);
@@ -59,12 +59,12 @@ TEST_F(TouchedPagesTest, NeitherUnseenNorReadPagesAreTouched) {
   EXPECT_EQ(Touched(0, kNumPages * page_), Numbers{});
 }
 
-TEST_F(TouchedPagesTest, WrittenPagesAreTouched) {
+TEST_F(TouchedPagesTest, WrittenPagesAreDirty) {
   for (int64_t page : {0, 3, 4, 19}) data_[page * page_ + page] = 'b';
   EXPECT_EQ(Touched(0, kNumPages * page_), (Numbers{0, 3, 4, 19}));
 }
 
-TEST_F(TouchedPagesTest, LooksAtEveryPageThatOverlapsTheRange) {
+TEST_F(TouchedPagesTest, ChecksEveryPageThatOverlapsTheRange) {
   for (int64_t page : {2, 3, 4, 5}) data_[page * page_] = 'b';
   EXPECT_EQ(Touched(3 * page_ - 1, 2), (Numbers{2, 3}));
   EXPECT_EQ(Touched(3 * page_, page_), (Numbers{3}));
@@ -72,7 +72,7 @@ TEST_F(TouchedPagesTest, LooksAtEveryPageThatOverlapsTheRange) {
   EXPECT_EQ(Touched(6 * page_, page_), Numbers{});
 }
 
-TEST_F(TouchedPagesTest, WritingWhatWasThereTouchesToo) {
+TEST_F(TouchedPagesTest, WritingEqualBytesMakesAPageDirty) {
   data_[7 * page_] = 'a';
   EXPECT_EQ(Touched(0, kNumPages * page_), Numbers{7});
 }

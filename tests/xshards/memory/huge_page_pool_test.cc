@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
 constexpr int64_t kWarmMegabyte = 1 << 20;
 
-TEST(WarmBlocks, GivesAFreedBlockAgain) {
+TEST(WarmBlocks, ReusesAFreedBlock) {
   WarmBlocks blocks;
   uint8_t* const first = blocks.Allocate(kWarmMegabyte);
   ASSERT_NE(first, nullptr);
@@ -37,7 +37,7 @@ TEST(WarmBlocks, GivesAFreedBlockAgain) {
   blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
-TEST(WarmBlocks, JoinsNeighboursThatAreFree) {
+TEST(WarmBlocks, MergesAdjacentFreeBlocks) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 4; ++i) all.push_back(blocks.Allocate(kWarmMegabyte));
@@ -47,7 +47,7 @@ TEST(WarmBlocks, JoinsNeighboursThatAreFree) {
   blocks.Free(all[3], kWarmMegabyte, kMany);
 }
 
-TEST(WarmBlocks, KeepsNoMoreThanItIsAllowedTo) {
+TEST(WarmBlocks, KeepsAtMostMaxIdleBytes) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 200; ++i) all.push_back(blocks.Allocate(kWarmMegabyte));
@@ -57,7 +57,7 @@ TEST(WarmBlocks, KeepsNoMoreThanItIsAllowedTo) {
   }
 }
 
-TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
+TEST(WarmBlocks, ReturnsCompleteHugePagesFirst) {
   WarmBlocks blocks;
   uint8_t* const first = blocks.Allocate(3 * kWarmMegabyte);
   uint8_t* const behind = blocks.Allocate(kWarmMegabyte);
@@ -68,7 +68,7 @@ TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
   ASSERT_EQ(blocks.Allocate(3 * kWarmMegabyte), first);
   EXPECT_EQ(first[2 * kWarmMegabyte - 1], 0);
   EXPECT_EQ(first[2 * kWarmMegabyte], 1);
-  // Where nothing may be kept, all goes.
+  // If nothing may be kept, everything is returned.
   blocks.Free(first, 3 * kWarmMegabyte, 0);
   EXPECT_EQ(blocks.idle_bytes(), 0);
   ASSERT_EQ(blocks.Allocate(3 * kWarmMegabyte), first);
@@ -77,7 +77,7 @@ TEST(WarmBlocks, GivesBackWholeHugePagesFirst) {
   blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
-TEST(WarmBlocks, GivesBackFirstWhatIsFreeForLongest) {
+TEST(WarmBlocks, ReturnsLongestFreePagesFirst) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 6; ++i) {
@@ -98,7 +98,7 @@ TEST(WarmBlocks, GivesBackFirstWhatIsFreeForLongest) {
   for (const size_t i : {1U, 3U, 5U}) blocks.Free(all[i], 4 * kWarmMegabyte, kMany);
 }
 
-TEST(WarmBlocks, CountsPagesThatAreLeftBehindABlock) {
+TEST(WarmBlocks, CountsPagesAfterABlock) {
   WarmBlocks blocks;
   uint8_t* const first = blocks.Allocate(9 * kWarmMegabyte);
   uint8_t* const behind = blocks.Allocate(kWarmMegabyte);
@@ -114,7 +114,7 @@ TEST(WarmBlocks, CountsPagesThatAreLeftBehindABlock) {
   blocks.Free(behind, kWarmMegabyte, kMany);
 }
 
-TEST(WarmBlocks, ReleasesWhatIsIdleAndNothingElse) {
+TEST(WarmBlocks, ReleasesOnlyIdlePages) {
   WarmBlocks blocks;
   std::vector<uint8_t*> all;
   for (int i = 0; i < 100; ++i) {
@@ -138,7 +138,7 @@ TEST(WarmBlocks, ReleasesWhatIsIdleAndNothingElse) {
   blocks.Free(again, kWarmMegabyte, 0);
 }
 
-TEST(WarmBlocks, ResizesInPlaceWhereThereIsRoom) {
+TEST(WarmBlocks, ResizesInPlaceIfThereIsRoom) {
   WarmBlocks blocks;
   uint8_t* const first = blocks.Allocate(kWarmMegabyte);
   EXPECT_TRUE(blocks.Resize(first, kWarmMegabyte, 3 * kWarmMegabyte));
@@ -163,8 +163,8 @@ TEST(WarmBlocks, TakesBlocksOfAnySize) {
   EXPECT_EQ(blocks.Allocate(int64_t{1} << 60), nullptr);
 }
 
-// What is in a block stays there, whatever happens around it.
-TEST(WarmBlocks, NeverGivesAByteTwice) {
+// The contents of a block never change, whatever happens around it.
+TEST(WarmBlocks, NeverAllocatesAByteTwice) {
   WarmBlocks blocks;
   std::mt19937 random(1);
   std::map<uint8_t*, std::pair<int64_t, uint8_t>> held;

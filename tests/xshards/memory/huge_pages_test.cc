@@ -34,7 +34,7 @@ int64_t FromHugePage(const std::byte* data) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(data)) % kHugePage;
 }
 
-TEST_F(HugePages, AMappingIsAsFarFromOneAsItsOffset) {
+TEST_F(HugePages, MappingIsAlignedLikeItsOffset) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   for (const int64_t offset : {int64_t{0}, page, 3 * page, kHugePage, kHugePage + page}) {
     std::byte* mapped = Map(page, offset);
@@ -44,11 +44,11 @@ TEST_F(HugePages, AMappingIsAsFarFromOneAsItsOffset) {
   }
 }
 
-TEST_F(HugePages, AMappingThatFailsSaysSo) {
+TEST_F(HugePages, FailedMappingReturnsMapFailed) {
   EXPECT_EQ(MapForHugePages(4096, PROT_READ, MAP_SHARED, -1, 0), MAP_FAILED);
 }
 
-TEST_F(HugePages, UsingThemChangesNoByte) {
+TEST_F(HugePages, UsingThemDoesNotChangeBytes) {
   std::byte* data = Map(kSize, 0);
   ASSERT_NE(data, nullptr);
   std::memset(data, 1, kSize);

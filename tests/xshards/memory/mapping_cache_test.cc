@@ -31,7 +31,7 @@ class WarmMappingsTest : public ::testing::Test {
     return segment;
   }
 
-  /// What another process has of a segment that it is lent empty.
+  /// Another process's handle of a segment that it is lent empty.
   static std::shared_ptr<Segment> Blank(const Segment& lent) {
     return Segment::Adopt(SegmentKind::kMemory, dup(lent.fd()), 0).ValueOrDie();
   }
@@ -49,7 +49,7 @@ class WarmMappingsTest : public ::testing::Test {
   WarmMappings warm_;
 };
 
-TEST_F(WarmMappingsTest, WhatIsWrittenThroughThemIsInTheSegment) {
+TEST_F(WarmMappingsTest, WritesReachTheSegment) {
   auto segment = Filled(kMegabyte);
   auto blank = Blank(*segment);
   blank->WriteThrough(&warm_);
@@ -65,7 +65,7 @@ TEST_F(WarmMappingsTest, WhatIsWrittenThroughThemIsInTheSegment) {
   }
 }
 
-TEST_F(WarmMappingsTest, MoreThanThereWasBeforeIsWrittenToo) {
+TEST_F(WarmMappingsTest, WritesMayExceedTheMappedPages) {
   auto segment = Filled(kMegabyte);
   auto blank = Blank(*segment);
   blank->WriteThrough(&warm_);
@@ -105,7 +105,7 @@ TEST_F(WarmMappingsTest, AreBounded) {
   EXPECT_EQ(warm_.size(), 64);
 }
 
-TEST_F(WarmMappingsTest, PinNothingOnceThePoolLetsGo) {
+TEST_F(WarmMappingsTest, PinNoPagesAfterThePoolClosesTheSegment) {
   for (const bool lent_again : {false, true}) {
     auto made = Filled(kMegabyte);
     const int theirs = dup(made->fd());
@@ -123,7 +123,7 @@ TEST_F(WarmMappingsTest, PinNothingOnceThePoolLetsGo) {
   }
 }
 
-TEST_F(WarmMappingsTest, WhatAnotherProcessStillReadsStays) {
+TEST_F(WarmMappingsTest, PagesReadByAnotherProcessStay) {
   auto made = Filled(kMegabyte);
   const int theirs = dup(made->fd());
   auto segment = pool_->Adopt(SegmentKind::kMemory, dup(made->fd()), kMegabyte, kWriter);
@@ -133,7 +133,7 @@ TEST_F(WarmMappingsTest, WhatAnotherProcessStillReadsStays) {
   close(theirs);
 }
 
-TEST_F(WarmMappingsTest, AWriterIsLentWhatItHasMapped) {
+TEST_F(WarmMappingsTest, WriterIsLentTheSegmentItHasMapped) {
   std::vector<std::shared_ptr<Segment>> made;
   for (int64_t writer = 1; writer <= 3; ++writer) {
     auto source = Filled(kMegabyte + writer);
@@ -143,7 +143,7 @@ TEST_F(WarmMappingsTest, AWriterIsLentWhatItHasMapped) {
   const int third = made[2]->fd();
   const int first = made[0]->fd();
   made.clear();
-  // Idle are also the three they were copied from, which nobody else has mapped.
+  // The three they were copied from are idle too: no other process has them mapped.
   EXPECT_EQ(pool_->TakeIdle(kMegabyte, 3)->fd(), third);
   EXPECT_EQ(pool_->TakeIdle(kMegabyte, 1)->fd(), first);
 }

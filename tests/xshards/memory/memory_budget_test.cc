@@ -63,7 +63,7 @@ TEST(MemoryBudget, SpillsTheColdestFirstAndNoMoreThanNeeded) {
   EXPECT_EQ(hot->bytes(), 200);
 }
 
-TEST(MemoryBudget, ForgetsDataThatDiedAndGivesUpWhenNothingIsLeft) {
+TEST(MemoryBudget, IgnoresExpiredDataAndStopsIfNothingIsLeft) {
   MemoryBudget budget(1000);
   {
     auto gone = std::make_shared<FakeData>(&budget, 10);
@@ -74,7 +74,7 @@ TEST(MemoryBudget, ForgetsDataThatDiedAndGivesUpWhenNothingIsLeft) {
   EXPECT_EQ(budget.used(), 5000);
 }
 
-TEST(MemoryBudget, DataThatIsLeftAfterOthersDiedIsStillSpilled) {
+TEST(MemoryBudget, SpillsDataRegisteredAfterExpiredEntries) {
   MemoryBudget budget(1000);
   auto kept = std::make_shared<FakeData>(&budget, 500);
   {
@@ -100,7 +100,7 @@ TEST(MemoryBudget, ReservationCountsWhileItLives) {
   EXPECT_EQ(budget.used(), 0);
 }
 
-TEST(MemoryBudget, ManyThreadsLeaveTheAccountAtZero) {
+TEST(MemoryBudget, ManyThreadsLeaveUsageAtZero) {
   MemoryBudget budget(1 << 20);
   {
     std::vector<std::jthread> threads;

@@ -9,7 +9,7 @@
 namespace xshards {
 namespace {
 
-TEST(StreamCopy, CopiesAnyLengthFromAndToAnyPlace) {
+TEST(StreamCopy, CopiesAnyLengthAtAnyAlignment) {
   std::vector<uint8_t> source((1 << 20) + 300);
   std::iota(source.begin(), source.end(), uint8_t{3});
   for (const size_t length :

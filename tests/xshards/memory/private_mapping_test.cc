@@ -24,7 +24,7 @@ TEST(PrivateMemory, FindsWhereMemoryWasMappedFrom) {
   EXPECT_EQ(mapping->data() + place->offset, ids);
 }
 
-TEST(PrivateMemory, KnowsNothingOfOtherMemory) {
+TEST(PrivateMemory, DoesNotFindOtherMemory) {
   PrivateSegment input(*Numbered(kRows));
   const std::vector<uint8_t> other(100);
   EXPECT_FALSE(input.memory().Find(other.data(), 100).has_value());
@@ -36,7 +36,7 @@ TEST(PrivateMemory, KnowsNothingOfOtherMemory) {
   EXPECT_FALSE(input.memory().Find(ids, 0).has_value());
 }
 
-TEST(PrivateMemory, SeesWhatWasChangedAndNothingElse) {
+TEST(PrivateMemory, DetectsExactlyTheChangedBytes) {
   PrivateSegment input(*Numbered(kRows));
   int64_t* ids = input.Values<int64_t>(0);
   const auto* bytes = reinterpret_cast<uint8_t*>(ids);
@@ -67,7 +67,7 @@ TEST(PrivateMemory, LendsNoByteTwice) {
   EXPECT_TRUE(input.memory().Lend(bytes, 1000).has_value());
 }
 
-TEST(PrivateMemory, LendsBuffersOfItsOwnAsLongAsTheyLive) {
+TEST(PrivateMemory, LendsOwnBuffersAsLongAsTheyLive) {
   PrivateSegment input(*Numbered(1));
   std::shared_ptr<arrow::Buffer> own = *arrow::AllocateBuffer(64);
   const uint8_t* data = own->data();
@@ -82,7 +82,7 @@ TEST(PrivateMemory, LendsBuffersOfItsOwnAsLongAsTheyLive) {
   EXPECT_FALSE(input.memory().Lend(data + 32, 32).has_value());
 }
 
-TEST(PrivateMemory, TellsWhichMappingsOutliveIt) {
+TEST(PrivateMemory, ReportsMappingsThatOutliveIt) {
   PrivateSegment input(*Numbered(kRows));
   for (const bool kept : {false, true}) {
     ASSERT_OK_AND_ASSIGN(
@@ -99,7 +99,7 @@ TEST(PrivateMemory, TellsWhichMappingsOutliveIt) {
   }
 }
 
-TEST(PrivateMemory, LeavesOutWhatIsEmptyOrOnDisk) {
+TEST(PrivateMemory, SkipsEmptyAndDiskSegments) {
   testing::TemporaryDirectory directory;
   MemoryBudget budget(1 << 30);
   ASSERT_OK_AND_ASSIGN(auto pool, SegmentPool::Make(directory.path(), &budget, 0));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/memory/segment.h"
 
+#include <algorithm>
+#include <limits>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -26,7 +28,7 @@ class SegmentTest : public ::testing::TestWithParam<SegmentKind> {
   std::unique_ptr<SegmentPool> pool_;
 };
 
-TEST_P(SegmentTest, GivesBackEachBatchAppended) {
+TEST_P(SegmentTest, ReadsEachAppendedBatch) {
   ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(GetParam()));
   std::vector<std::shared_ptr<arrow::RecordBatch>> batches = {Numbered(100), Numbered(0),
                                                               Numbered(1)};
@@ -41,7 +43,7 @@ TEST_P(SegmentTest, GivesBackEachBatchAppended) {
   }
 }
 
-TEST_P(SegmentTest, ReadsWhatWasAppendedAfterAnEarlierRead) {
+TEST_P(SegmentTest, ReadsBatchesAppendedAfterAnEarlierRead) {
   ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(GetParam()));
   ASSERT_OK_AND_ASSIGN(auto first, segment->Append(*Numbered(10)));
   ASSERT_OK_AND_ASSIGN(auto kept, Segment::Read(segment, first, budget_.pool()));
@@ -79,6 +81,43 @@ TEST_P(SegmentTest, AnotherHolderOfTheDescriptorReadsTheSameBytes) {
   EXPECT_TRUE(batch->Equals(*Numbered(1000)));
 }
 
+TEST_P(SegmentTest, ChecksWhatItReads) {
+  ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(GetParam()));
+  ASSERT_OK_AND_ASSIGN(const auto range, segment->Append(*Numbered(1000)));
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+  for (const Segment::Range wrong : {Segment::Range{-1, 10},
+                                     {0, -1},
+                                     {0, kHuge},
+                                     {kHuge, 1},
+                                     {kHuge, kHuge},
+                                     {8, range.length}}) {
+    EXPECT_FAILS(Invalid, "segment", Segment::Read(segment, wrong, budget_.pool()));
+  }
+  // Bytes of a stored block that its disk, or its writer, got wrong.
+  int num_errors = 0;
+  for (int64_t at = 0; at < range.length; at += 4) {
+    uint32_t kept = 0;
+    ASSERT_EQ(pread(segment->fd(), &kept, 4, range.offset + at), 4);
+    for (const uint32_t wrong : {0U, ~0U, 0x7FFFFFFFU, 0x80000000U}) {
+      ASSERT_EQ(pwrite(segment->fd(), &wrong, 4, range.offset + at), 4);
+      const auto batch = Segment::Read(segment, range, budget_.pool());
+      num_errors += batch.ok() ? 0 : 1;
+      if (batch.ok()) EXPECT_OK((*batch)->Validate());
+    }
+    ASSERT_EQ(pwrite(segment->fd(), &kept, 4, range.offset + at), 4);
+    if (at == 1024) at = std::max<int64_t>(at, range.length - 64);
+  }
+  EXPECT_GT(num_errors, 100);
+  ASSERT_OK(Segment::Read(segment, range, budget_.pool()));
+}
+
+TEST_P(SegmentTest, ASegmentThatWasCutIsAnError) {
+  ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(GetParam()));
+  ASSERT_OK_AND_ASSIGN(const auto range, segment->Append(*Numbered(100000)));
+  ASSERT_EQ(ftruncate(segment->fd(), 4096), 0);
+  EXPECT_FAILS(IOError, "", Segment::Read(segment, range, budget_.pool()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, SegmentTest,
                          ::testing::Values(SegmentKind::kMemory, SegmentKind::kDisk));
 
@@ -93,7 +132,7 @@ TEST_F(SegmentTest, MemoryIsCountedAndDiskIsCountedAsSpilled) {
   EXPECT_GT(budget_.spilled_bytes(), 0);
 }
 
-TEST_F(SegmentTest, DroppedMemoryIsReusedOnceAndThenGivenBack) {
+TEST_F(SegmentTest, DroppedMemoryIsReusedOnceThenFreed) {
   int descriptor = -1;
   int64_t size = 0;
   {
@@ -129,7 +168,7 @@ TEST_F(SegmentTest, LentMemoryIsReusedOnlyOnceItIsTakenBack) {
   }
 }
 
-TEST_F(SegmentTest, BytesAreAppendedAsTheyAre) {
+TEST_F(SegmentTest, RawBytesAreAppendedUnchanged) {
   ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
   ASSERT_OK(segment->Append(*arrow::Buffer::FromString("abc")));
   ASSERT_OK_AND_ASSIGN(auto range, segment->Append(*arrow::Buffer::FromString("defg")));
@@ -139,7 +178,7 @@ TEST_F(SegmentTest, BytesAreAppendedAsTheyAre) {
   EXPECT_EQ(arrow::SliceBuffer(mapping, range.offset, range.length)->ToString(), "defg");
 }
 
-TEST_F(SegmentTest, WhatIsChangedInAPrivateMappingNobodyElseSees) {
+TEST_F(SegmentTest, ChangesInAPrivateMappingStayPrivate) {
   ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));
   ASSERT_OK(segment->Append(*arrow::Buffer::FromString("abc")));
   ASSERT_OK_AND_ASSIGN(

@@ -36,7 +36,7 @@ class KeepDictionariesRule : public ::testing::Test {
   std::shared_ptr<Context> context_ = TestContext();
 };
 
-TEST_F(KeepDictionariesRule, BelowWhatMovesGroupsOrKeepsRows) {
+TEST_F(KeepDictionariesRule, AppliesBelowExchangesGroupsAndCaches) {
   const auto shards = Shards();
   EXPECT_TRUE(KeepsThem(shards.Cache()));
   EXPECT_TRUE(KeepsThem(shards.PartitionBy({"key"}, 3)));
@@ -50,7 +50,7 @@ TEST_F(KeepDictionariesRule, BelowWhatMovesGroupsOrKeepsRows) {
       shards.WithColumn("twice", col("value") * lit(2.0)).PartitionBy({"key"}, 3)));
 }
 
-TEST_F(KeepDictionariesRule, NotWherePeopleGetTheRowsNext) {
+TEST_F(KeepDictionariesRule, DoesNotApplyBelowFunctionsAndTheCaller) {
   const auto shards = Shards();
   EXPECT_FALSE(KeepsThem(shards));
   EXPECT_FALSE(KeepsThem(shards.Filter(col("key") == lit("k1")).Head(3)));
@@ -58,7 +58,7 @@ TEST_F(KeepDictionariesRule, NotWherePeopleGetTheRowsNext) {
   EXPECT_FALSE(KeepsThem(shards.TransformShard("registered").PartitionBy({"key"}, 3)));
 }
 
-TEST_F(KeepDictionariesRule, IsInvisible) {
+TEST_F(KeepDictionariesRule, DoesNotChangeTheSchema) {
   const auto shards = Shards().PartitionBy({"key"}, 3);
   ASSERT_OK_AND_ASSIGN(const auto schema, shards.known_schema());
   EXPECT_EQ(schema->GetFieldByName("key")->type()->id(), arrow::Type::LARGE_STRING);
@@ -67,7 +67,7 @@ TEST_F(KeepDictionariesRule, IsInvisible) {
             std::string::npos);
 }
 
-TEST_F(KeepDictionariesRule, LeavesOtherColumnsAlone) {
+TEST_F(KeepDictionariesRule, DoesNotEncodeOtherColumns) {
   ASSERT_OK_AND_ASSIGN(const auto optimized, Optimize(Shards().Cache().plan()));
   const auto& scan = ScanOf(optimized);
   EXPECT_EQ(scan.schema->num_fields(), 3);

@@ -43,7 +43,25 @@ TEST_F(OptimizerTest, ReadsOnlyTheColumnsThatAreUsed) {
   EXPECT_EQ(*ScanOf(optimized).columns, (std::vector<std::string>{"id", "value"}));
 }
 
-TEST_F(OptimizerTest, ReadsEverythingWhereEverythingIsWanted) {
+TEST_F(OptimizerTest, StopsBetweenRules) {
+  arrow::StopSource source;
+  source.RequestStop();
+  EXPECT_TRUE(Optimize(Scan(), source.token()).status().IsCancelled());
+}
+
+TEST_F(OptimizerTest, DoesNotWriteOutWhatALoopHasBuilt) {
+  // Fused without a bound, and written out, the expression would have 2^400 calls.
+  XShards shards = Shards();
+  for (int i = 0; i < 400; ++i) {
+    shards = shards.WithColumn("value", col("value") * (lit(1.0) - col("value")));
+  }
+  ASSERT_OK_AND_ASSIGN(auto optimized, Optimize(shards.plan()));
+  const auto kinds = Kinds(optimized);
+  EXPECT_GT(kinds.size(), 2);
+  EXPECT_LT(kinds.size(), 20);
+}
+
+TEST_F(OptimizerTest, ReadsAllColumnsIfAllAreUsed) {
   ASSERT_OK_AND_ASSIGN(auto optimized, Optimize(Shards().PartitionBy({"key"}).plan()));
   EXPECT_FALSE(ScanOf(optimized).columns.has_value());
 }
@@ -67,7 +85,7 @@ TEST_F(OptimizerTest, MovesAFilterBelowSelectionExchangeAndSort) {
   EXPECT_TRUE(ScanOf(optimized).filter->Equals(col("value") * lit(2.0) > lit(4.0)));
 }
 
-TEST_F(OptimizerTest, DoesNotMoveAFilterWhereThatChangesTheResult) {
+TEST_F(OptimizerTest, DoesNotMoveAFilterIfThatChangesTheResult) {
   for (const auto& plan :
        {Shards().Head(5).Filter(col("id") > lit(1)),
         Shards().Repartition(3).Filter(col("id") > lit(1)),
@@ -120,7 +138,7 @@ TEST_F(OptimizerTest, DoesNotComputeAnExpressionTwiceToFuse) {
       (std::vector<NodeKind>{NodeKind::kProject, NodeKind::kProject, NodeKind::kScan}));
 }
 
-TEST_F(OptimizerTest, FindsMistakesBeforeAnythingRuns) {
+TEST_F(OptimizerTest, ReportsErrorsBeforeAnythingRuns) {
   EXPECT_FAILS(KeyError, "'nope'",
                Optimize(Shards().Filter(col("nope") > lit(1)).plan()));
 }

@@ -40,7 +40,7 @@ class ColumnPruningTest : public ::testing::Test {
   std::shared_ptr<Context> context_ = TestContext();
 };
 
-TEST_F(ColumnPruningTest, KeepsTheKeysOfWhatIsOnTheWay) {
+TEST_F(ColumnPruningTest, KeepsTheKeysOfIntermediateNodes) {
   auto shards = Scan({"a", "b", "c", "d", "e"});
   EXPECT_EQ(Read(shards.Sort({{"d", true}})
                      .PartitionBy({"c"})

@@ -20,7 +20,7 @@ std::string Stage(OutputDirectory& output, const std::string& name) {
   return name;
 }
 
-TEST(OutputDirectory, AppearsWholeWhenPublished) {
+TEST(OutputDirectory, AppearsCompleteWhenPublished) {
   TemporaryDirectory root;
   ASSERT_OK_AND_ASSIGN(auto output, OutputDirectory::Make(root.File("a/out")));
   const auto staged = Stage(*output, "part-0");
@@ -39,7 +39,7 @@ TEST(OutputDirectory, LeavesNothingWhenNotPublished) {
   EXPECT_TRUE(root.List().empty());
 }
 
-TEST(OutputDirectory, TakesAnEmptyDirectoryButNoOther) {
+TEST(OutputDirectory, AcceptsOnlyAnEmptyDirectory) {
   TemporaryDirectory root;
   std::filesystem::create_directory(root.File("out"));
   {
@@ -73,7 +73,7 @@ TEST(OutputDirectory, OverwritesOnlyWhenPublished) {
   EXPECT_EQ(root.List().size(), 1);
 }
 
-TEST(OutputDirectory, NumbersAppendedFilesOn) {
+TEST(OutputDirectory, ContinuesTheNumberingOfAppendedFiles) {
   TemporaryDirectory root;
   const auto out = root.File("out");
   for (int run = 0; run < 3; ++run) {

@@ -20,36 +20,43 @@ using testing::Numbered;
 using testing::NumberedShards;
 using testing::TestContext;
 
-AggregateNode Distinct(std::vector<Aggregate> aggregates = {}) {
-  AggregateNode node;
-  node.keys = {"key"};
-  node.aggregates = std::move(aggregates);
-  node.ordered = true;
-  return node;
-}
-
-TEST(DistinctRows, AreRowsOfTheInputInTheirOrder) {
-  EXPECT_TRUE(KeepsRows(Distinct()));
-  EXPECT_TRUE(KeepsRows(Distinct({{"first_row", "id", "id"}})));
-  EXPECT_FALSE(KeepsRows(Distinct({{"first_row", "id", "other"}})));
-  EXPECT_FALSE(KeepsRows(Distinct({{"last_row", "id", "id"}})));
-  EXPECT_FALSE(KeepsRows(Distinct({{"count", kAllRows, "n"}})));
-  auto node = Distinct({{"last_row", "id", "id"}});
-  node.by_last = true;
-  EXPECT_TRUE(KeepsRows(node));
-  node.ordered = false;
-  EXPECT_FALSE(KeepsRows(node));
-}
-
-TEST(DistinctRows, AreFoundByPositionUnlessThatReadsFilesAgainForTheKeys) {
+TEST(DistinctRows, AreFoundByPositionUnlessThatReadsFilesAgainForEqualRows) {
   const Plan rows = MakeNode(LiteralNode{});
   const Plan files = MakeNode(FilterNode{col("key") > lit(1)}, {MakeNode(ScanNode{})});
-  EXPECT_TRUE(IsMadeByPosition(Distinct(), *rows));
-  EXPECT_FALSE(IsMadeByPosition(Distinct(), *files));
-  EXPECT_TRUE(IsMadeByPosition(Distinct({{"first_row", "id", "id"}}), *files));
-  auto single = Distinct();
-  single.single = true;
-  EXPECT_TRUE(IsMadeByPosition(single, *files));
+  EXPECT_TRUE(IsMadeByPosition(DistinctNode{}, *rows));
+  EXPECT_FALSE(IsMadeByPosition(DistinctNode{}, *files));
+  EXPECT_FALSE(IsMadeByPosition(DistinctNode{.keep = Keep::kLast}, *files));
+  EXPECT_TRUE(IsMadeByPosition(DistinctNode{.keys = {"key"}}, *files));
+  EXPECT_TRUE(IsMadeByPosition(DistinctNode{.keep = Keep::kNone}, *files));
+}
+
+TEST(DistinctRows, AreAPlanNodeOfTheirOwn) {
+  const auto shards = NumberedShards(TestContext(), 2, 4);
+  const auto line = [&](std::vector<std::string> keys, Keep keep) {
+    return Describe(*shards.DropDuplicates(std::move(keys), keep).ValueOrDie().plan());
+  };
+  EXPECT_EQ(Describe(*shards.Distinct().plan()), "Distinct by all columns");
+  EXPECT_EQ(line({}, Keep::kLast), "Distinct by all columns, keep last");
+  EXPECT_EQ(line({"value", "id", "key"}, Keep::kFirst), "Distinct by all columns");
+  EXPECT_EQ(line({"key", "id"}, Keep::kNone), "Distinct by key, id, keep none");
+  // The keys of an ordered group_by of no aggregates are distinct rows as well.
+  EXPECT_EQ(Describe(*shards.GroupBy({"key"}, {}, /*ordered=*/true).plan()),
+            "Distinct by all columns");
+}
+
+TEST(DistinctRows, KnowTheSchemaOfEveryPhase) {
+  const auto rows = NumberedShards(TestContext(), 1, 4).plan();
+  const auto names = [&](DistinctPhase phase) {
+    const auto node = MakeNode(DistinctNode{.keys = {"key"}, .phase = phase}, {rows});
+    return OutputSchema(*node).ValueOrDie()->field_names();
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(DistinctPhase::kWhole), (Names{"id", "key", "value"}));
+  EXPECT_EQ(names(DistinctPhase::kPartialRows), (Names{"id", "key", "value"}));
+  EXPECT_EQ(names(DistinctPhase::kPartialPositions), (Names{"key", kPositionColumn}));
+  EXPECT_EQ(names(DistinctPhase::kFinalPositions), (Names{kPositionColumn}));
+  EXPECT_FAILS(KeyError, "'nope'",
+               OutputSchema(*MakeNode(DistinctNode{.keys = {"nope"}}, {rows})));
 }
 
 /// Rows of uneven partitions, one of them empty, whose keys repeat, and the numbers of
@@ -92,6 +99,7 @@ class DroppedDuplicates : public ::testing::TestWithParam<int64_t> {
 TEST_P(DroppedDuplicates, LeaveTheFirstTheLastOrTheOnlyRowOfAKey) {
   for (const Keep keep : {Keep::kFirst, Keep::kLast, Keep::kNone}) {
     ASSERT_OK_AND_ASSIGN(auto kept, shards_->DropDuplicates({"key"}, keep));
+    EXPECT_EQ(kept.plan()->kind(), NodeKind::kDistinct);
     ASSERT_OK_AND_ASSIGN(const int num_partitions, kept.num_partitions());
     EXPECT_EQ(num_partitions, 5);
     ASSERT_OK_AND_ASSIGN(const auto partitions, kept.Collect());

@@ -61,9 +61,14 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
                                                    {"count", kAllRows, "count(1)"}},
                                     .phase = AggregatePhase::kFinal},
                       {leaf}));
-  ExpectSame(
-      MakeNode(AggregateNode{.keys = {"a"}, .ordered = true, .single = true}, {leaf}));
-  ExpectSame(MakeNode(AggregateNode{.keys = {"a"}, .others = true}, {leaf}));
+  ExpectSame(MakeNode(AggregateNode{.keys = {"a"}, .ordered = true}, {leaf}));
+  ExpectSame(MakeNode(DistinctNode{}, {leaf}));
+  ExpectSame(MakeNode(DistinctNode{.keys = {"a", "ö"}, .keep = Keep::kNone}, {leaf}));
+  ExpectSame(MakeNode(DistinctNode{.keys = {"a"},
+                                   .keep = Keep::kLast,
+                                   .phase = DistinctPhase::kFinalPositions,
+                                   .gives_dropped = true},
+                      {leaf}));
   ExpectSame(MakeNode(JoinNode{.type = JoinType::kOuter,
                                .left_keys = {"a"},
                                .right_keys = {"b"},
@@ -82,22 +87,29 @@ TEST_F(PlanEncoderTest, EveryNodeKindComesBackTheSame) {
 }
 
 TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
-  auto again = Again(MakeNode(ScanNode{.format = "csv",
-                                       .options = {{"sep", ";"}},
-                                       .schema = Numbered(0)->schema(),
-                                       .splits = {{.path = "a.csv",
-                                                   .begin = 10,
-                                                   .end = 20,
-                                                   .num_bytes = 10,
-                                                   .num_rows = 3,
-                                                   .file_bytes = 30,
-                                                   .file_modified = 1700000000123456789,
-                                                   .file_fingerprint = ~0ULL - 1}},
-                                       .columns = std::vector<std::string>{},
-                                       .filter = col("id") > lit(1),
-                                       .limit = 0}));
+  auto again = Again(MakeNode(ScanNode{
+      .format = "csv",
+      .options =
+          std::make_shared<const EncodedOptions>(arrow::Buffer::FromString("sep ;")),
+      .schema = Numbered(0)->schema(),
+      .splits = {{.path = "a.csv",
+                  .begin = 10,
+                  .end = 20,
+                  .num_bytes = 10,
+                  .num_rows = 3,
+                  .file_bytes = 30,
+                  .file_modified = 1700000000123456789,
+                  .file_fingerprint = ~0ULL - 1}},
+      .folder_columns = {"year"},
+      .columns = std::vector<std::string>{},
+      .filter = col("id") > lit(1),
+      .limit = 0,
+      .inferred = true,
+      .found = std::make_shared<const ResultId>(ResultId{.store = 5, .number = 2})}));
   const auto& scan = again->as<ScanNode>();
-  EXPECT_EQ(scan.options.at("sep"), ";");
+  ASSERT_OK_AND_ASSIGN(const auto options, scan.options->Encode());
+  EXPECT_EQ(options->ToString(), "sep ;");
+  EXPECT_EQ(scan.folder_columns, (std::vector<std::string>{"year"}));
   EXPECT_TRUE(scan.schema->Equals(*Numbered(0)->schema()));
   ASSERT_EQ(scan.splits.size(), 1);
   EXPECT_EQ(scan.splits[0].path, "a.csv");
@@ -110,6 +122,8 @@ TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
   EXPECT_TRUE(scan.columns->empty());
   EXPECT_TRUE(scan.filter->Equals(col("id") > lit(1)));
   EXPECT_EQ(scan.limit, 0);
+  EXPECT_TRUE(scan.inferred);
+  EXPECT_EQ(*scan.found, (ResultId{.store = 5, .number = 2}));
 }
 
 TEST_F(PlanEncoderTest, DataTravelsBySegmentAndOnlyItsOwnSlice) {
@@ -127,12 +141,14 @@ TEST_F(PlanEncoderTest, DataTravelsBySegmentAndOnlyItsOwnSlice) {
 }
 
 TEST_F(PlanEncoderTest, AFilledCacheTravelsAsItsData) {
-  auto cell = std::make_shared<CacheCell>();
-  cell->Set({Partition({BlockStore::FromBatches({Numbered(5)})}, 0)});
-  auto again = Again(MakeNode(CacheNode{cell}, {MakeNode(UnionNode{})}));
-  auto partitions = again->as<CacheNode>().cell->Get();
-  ASSERT_TRUE(partitions.has_value());
-  EXPECT_EQ(partitions->at(0).num_rows(), 5);
+  CacheNode node{.id = std::make_shared<const ResultId>(ResultId{7, 3})};
+  EXPECT_EQ(Again(MakeNode(node))->as<CacheNode>().partitions, nullptr);
+  node.partitions = std::make_shared<const std::vector<Partition>>(
+      1, Partition({BlockStore::FromBatches({Numbered(5)})}, 0));
+  const auto again = Again(MakeNode(node, {MakeNode(UnionNode{})}))->as<CacheNode>();
+  EXPECT_EQ(*again.id, *node.id);
+  ASSERT_NE(again.partitions, nullptr);
+  EXPECT_EQ(again.partitions->at(0).num_rows(), 5);
 }
 
 TEST_F(PlanEncoderTest, PythonFunctionsTravelByHashBesideTheBytes) {
@@ -167,7 +183,8 @@ TEST_F(PlanEncoderTest, SinksComeBackTheSame) {
   sink.first_row = 5;
   sink.total_rows = 50;
   sink.format = "csv";
-  sink.options = {{"a", "b"}};
+  sink.options = std::make_shared<const EncodedOptions>(arrow::Buffer::FromString("a"));
+  sink.partition_cols = {{"k"}};
   sink.path = "out/part";
   PlanEncoder encoder(context_->storage());
   ASSERT_OK(encoder.Put(sink));
@@ -186,7 +203,9 @@ TEST_F(PlanEncoderTest, SinksComeBackTheSame) {
   EXPECT_EQ(again.first_row, 5);
   EXPECT_EQ(again.total_rows, 50);
   EXPECT_EQ(again.format, "csv");
-  EXPECT_EQ(again.options, sink.options);
+  ASSERT_OK_AND_ASSIGN(const auto options, again.options->Encode());
+  EXPECT_EQ(options->ToString(), "a");
+  EXPECT_EQ(again.partition_cols, sink.partition_cols);
   EXPECT_EQ(again.path, "out/part");
 }
 

@@ -12,7 +12,7 @@ namespace {
 TEST(Plan, NodeKindFollowsTheVariant) {
   EXPECT_EQ(MakeNode(ScanNode{})->kind(), NodeKind::kScan);
   EXPECT_EQ(MakeNode(FilterNode{lit(true)})->kind(), NodeKind::kFilter);
-  EXPECT_EQ(MakeNode(CacheNode{std::make_shared<CacheCell>()})->kind(), NodeKind::kCache);
+  EXPECT_EQ(MakeNode(CacheNode{})->kind(), NodeKind::kCache);
   static_assert(std::variant_size_v<NodeVariant> == kNumNodeKinds);
 }
 
@@ -43,11 +43,10 @@ TEST(Plan, TellsWhetherItGivesTables) {
   EXPECT_TRUE(GivesTables(*MakeNode(FilterNode{lit(true)}, {mapped})));
   EXPECT_TRUE(GivesTables(*MakeNode(UnionNode{}, {tables, tables})));
   EXPECT_FALSE(GivesTables(*MakeNode(UnionNode{}, {tables, mapped})));
-  const auto cache = std::make_shared<CacheCell>();
-  const auto cached = MakeNode(CacheNode{cache}, {mapped});
-  EXPECT_FALSE(GivesTables(*cached));
-  cache->Set({table});
-  EXPECT_TRUE(GivesTables(*cached));
+  EXPECT_FALSE(GivesTables(*MakeNode(CacheNode{}, {mapped})));
+  CacheNode filled;
+  filled.partitions = std::make_shared<const std::vector<Partition>>(1, table);
+  EXPECT_TRUE(GivesTables(*MakeNode(filled, {mapped})));
 }
 
 }  // namespace

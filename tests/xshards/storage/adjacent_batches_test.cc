@@ -11,7 +11,7 @@ namespace {
 
 using testing::Numbered;
 
-TEST(AdjacentBatches, SlicesInARowAreTheWholeAgain) {
+TEST(AdjacentBatches, AdjacentSlicesAreJoined) {
   const auto whole = Numbered(10);
   const auto joined =
       JoinAdjacent({whole->Slice(2, 3), whole->Slice(5, 0), whole->Slice(5, 4)});

@@ -48,7 +48,7 @@ std::shared_ptr<arrow::Array> Repeated(const std::shared_ptr<arrow::Array>& few)
   return arrow::Concatenate(arrow::ArrayVector(500, few)).ValueOrDie();
 }
 
-TEST(ArrayReference, WhatIsPassedOnIsNotWritten) {
+TEST(ArrayReference, UnchangedColumnsAreNotWritten) {
   PrivateSegment input(*Numbered(kRows));
   EXPECT_EQ(FindReferences(*input.batch(), input.memory()), (Found{true, true, true}));
   auto published = Publish(input, input.batch());
@@ -57,7 +57,7 @@ TEST(ArrayReference, WhatIsPassedOnIsNotWritten) {
   EXPECT_TRUE(published.batch->Equals(*Numbered(kRows)));
 }
 
-TEST(ArrayReference, SomeColumnsAndSomeRowsArePassedOn) {
+TEST(ArrayReference, SomeColumnsAndRowsArePassedByReference) {
   PrivateSegment input(*Numbered(kRows));
   auto some = input.batch()->SelectColumns({2, 1}).ValueOrDie()->Slice(1001, 7003);
   auto published = Publish(input, some);
@@ -80,7 +80,7 @@ TEST(ArrayReference, AChangedColumnIsWrittenAsItIsNow) {
   EXPECT_TRUE(input.Original()->Equals(*Numbered(kRows)));
 }
 
-TEST(ArrayReference, NewColumnsAreWrittenBetweenThoseThatAreNot) {
+TEST(ArrayReference, NewColumnsAreWrittenBetweenReferences) {
   PrivateSegment input(*Numbered(kRows));
   const auto fresh = Numbered(kRows, 7, 500);
   auto mixed = arrow::RecordBatch::Make(
@@ -103,7 +103,7 @@ TEST(ArrayReference, AFewRowsDoNotKeepASegment) {
                   .batch->Equals(*Numbered(kRows)->Slice(5, 10)));
 }
 
-TEST(ArrayReference, SmallBuffersOfAColumnAreWrittenBesideIt) {
+TEST(ArrayReference, SmallBuffersOfAColumnAreWritten) {
   // As a function makes of an array it was lent: new offsets, the same bytes.
   PrivateSegment input(
       *OneColumn(Array(arrow::large_binary(), "[\"" + std::string(50000, 'x') + "\"]")));
@@ -116,7 +116,7 @@ TEST(ArrayReference, SmallBuffersOfAColumnAreWrittenBesideIt) {
   EXPECT_TRUE(published.batch->Equals(*input.batch()));
 }
 
-TEST(ArrayReference, EveryLayoutComesBackAsItWas) {
+TEST(ArrayReference, EveryLayoutRoundTrips) {
   const auto dictionary = arrow::dictionary(arrow::int32(), arrow::large_utf8());
   const std::vector<std::shared_ptr<arrow::Array>> columns = {
       Repeated(Array(arrow::boolean(), "[true, null, false]")),
@@ -144,7 +144,7 @@ TEST(ArrayReference, EveryLayoutComesBackAsItWas) {
   }
 }
 
-TEST(ArrayReference, AReferredBlockIsCountedOnceAndCostsItsWorkerNothing) {
+TEST(ArrayReference, ReferencedBlockIsCountedOnceAndNotForTheWorker) {
   PrivateSegment input(*Numbered(kRows));
   const int64_t before = input.budget().used();
   auto published = Publish(input, input.batch());
@@ -154,7 +154,7 @@ TEST(ArrayReference, AReferredBlockIsCountedOnceAndCostsItsWorkerNothing) {
   EXPECT_EQ(moved, 0);
 }
 
-TEST(ArrayReference, WhoReceivesAReferredBlockCanSpillIt) {
+TEST(ArrayReference, ReceiverOfAReferencedBlockCanSpillIt) {
   PrivateSegment input(*Numbered(kRows));
   auto published = Publish(input, input.batch());
   auto parent = input.environment();
@@ -169,7 +169,7 @@ TEST(ArrayReference, WhoReceivesAReferredBlockCanSpillIt) {
   EXPECT_TRUE(published.batch->Equals(*Numbered(kRows)));
 }
 
-TEST(ArrayReference, RefusesAColumnThatDoesNotFitItsType) {
+TEST(ArrayReference, RejectsAColumnThatDoesNotFitItsType) {
   ArrayReference reference{.length = 3, .null_count = 0, .offset = 0};
   reference.buffers.resize(2);
   EXPECT_FALSE(reference.Read(arrow::int64()).ok());

@@ -139,7 +139,7 @@ TEST_F(BlockStoreTest, TheUsersOwnBatchesAreNotSpilledButCanBeShared) {
   EXPECT_TRUE(batch->Equals(*Numbered(10)));
 }
 
-TEST_F(BlockStoreTest, SharedRowsOfATableLieSideBySide) {
+TEST_F(BlockStoreTest, SharedRowsOfATableAreContiguous) {
   const auto kinds = arrow::schema(
       {arrow::field("n", arrow::int64()), arrow::field("t", arrow::large_utf8()),
        arrow::field("l", arrow::list(arrow::int32())), arrow::field("z", arrow::null()),
@@ -172,7 +172,7 @@ TEST_F(BlockStoreTest, SharedRowsOfATableLieSideBySide) {
   EXPECT_TRUE(last->Equals(*batches[2]));
 }
 
-TEST_F(BlockStoreTest, RowsForWhichThereIsNoRoomAreSharedInPieces) {
+TEST_F(BlockStoreTest, RowsThatExceedMemoryAreSharedInSeveralBlocks) {
   Use(100'000);
   BlockWriter writer(environment_, Storage::kHeap);
   for (int64_t i = 0; i < 2; ++i) {
@@ -207,7 +207,7 @@ TEST_F(BlockStoreTest, ReadersAndSpillersDoNotDisturbEachOther) {
   }
 }
 
-TEST_F(BlockStoreTest, ManySmallStoresHaveFewSegmentsWhereverTheyMove) {
+TEST_F(BlockStoreTest, ManySmallStoresUseFewSegments) {
   std::vector<std::shared_ptr<BlockStore>> stores;
   const auto num_segments = [&] {
     std::set<Segment*> segments;
@@ -236,7 +236,7 @@ TEST_F(BlockStoreTest, ManySmallStoresHaveFewSegmentsWhereverTheyMove) {
   expect_all_there();
 }
 
-TEST_F(BlockStoreTest, WhatCameInSegmentsOfItsOwnMovesToASharedOne) {
+TEST_F(BlockStoreTest, SmallStoresMoveToASharedSegment) {
   std::vector<std::shared_ptr<BlockStore>> stores;
   for (int64_t i = 0; i < 100; ++i) {
     ASSERT_OK_AND_ASSIGN(auto segment, pool_->Create(SegmentKind::kMemory));

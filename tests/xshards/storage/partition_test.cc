@@ -36,7 +36,7 @@ TEST(Partition, LoadsPayloadsOfEachKind) {
   EXPECT_EQ(payloads[0].num_rows(), 8);
 }
 
-TEST(Partition, CountsShardsAndTellsTheirKinds) {
+TEST(Partition, CountsShardsAndListsTheirKinds) {
   const auto rows = Numbered(4);
   ASSERT_OK_AND_ASSIGN(auto object, Payload::Object(arrow::Buffer::FromString("x"), {}));
   const auto one = object.batches()[0];
@@ -74,7 +74,7 @@ TEST(Partition, OpensWithAWiderSchema) {
   EXPECT_TRUE(batches[0]->Equals(*Batch(schema, R"([{"a": 1.0}])")));
 }
 
-TEST(Partition, ForAllGivesEachDestinationItsBlocksInOrder) {
+TEST(Partition, ForAllReturnsTheBlocksOfEachDestinationInOrder) {
   Partition::Stores stores;
   for (int64_t first : {0, 100}) {
     BlockWriter writer(StorageEnvironment{}, Storage::kHeap);
@@ -101,7 +101,7 @@ TEST(Partition, ForAllGivesEachDestinationItsBlocksInOrder) {
   EXPECT_TRUE(all[1].blocks().empty());
 }
 
-TEST(Partition, ReadsSmallPiecesOnDiskTogether) {
+TEST(Partition, ReadsSmallBlocksOnDiskTogether) {
   const auto context = testing::TestContext();
   constexpr int64_t kPieces = 5000;
   BlockWriter writer(context->storage(), Storage::kFile);
@@ -126,7 +126,7 @@ TEST(Partition, ReadsSmallPiecesOnDiskTogether) {
   }
 }
 
-TEST(Partition, KeepsPiecesOfDifferentSchemasApart) {
+TEST(Partition, DoesNotCombineBlocksOfDifferentSchemas) {
   const auto context = testing::TestContext();
   const auto of = [](const std::shared_ptr<arrow::DataType>& type) {
     return Batch(arrow::schema({arrow::field("a", type)}), R"([{"a": 1}])");

@@ -55,7 +55,7 @@ TEST(Payload, ObjectKeepsItsPickleAndBuffersInOrder) {
   EXPECT_EQ(buffers[1]->data(), extra->data());
 }
 
-TEST(Payload, AskingForAnotherKindIsATypeError) {
+TEST(Payload, AnotherPayloadKindIsATypeError) {
   auto batch = Numbered(1);
   auto table = Payload::Table(batch->schema(), {batch});
   EXPECT_FAILS(TypeError, "Expected a Tensors payload, got a Table",

@@ -72,7 +72,7 @@ TEST_F(CommonTypeTest, TakesTheFinerUnitOfTime) {
   EXPECT_TRUE(field->type()->Equals(*arrow::timestamp(arrow::TimeUnit::NANO, "UTC")));
 }
 
-TEST_F(CommonTypeTest, CountsBooleansBesideNumbersOfFrames) {
+TEST_F(CommonTypeTest, TreatsBooleansAsNumbersInFrames) {
   const auto type = [](const TypePointer& left, const TypePointer& right) {
     auto field = ConcatField(arrow::field("x", left), arrow::field("x", right));
     return field.ok() ? (*field)->type()->ToString() : field.status().ToString();
@@ -87,7 +87,7 @@ TEST_F(CommonTypeTest, CountsBooleansBesideNumbersOfFrames) {
                            WithDtype(arrow::field("x", arrow::int64()), "Int64")));
 }
 
-TEST_F(CommonTypeTest, RefusesWhatPandasHoldsAsObjects) {
+TEST_F(CommonTypeTest, RejectsTypesThatPandasHoldsAsObjects) {
   const auto fails = [](const TypePointer& left, const TypePointer& right) {
     EXPECT_FAILS(TypeError, "Column 'x' is ",
                  CommonField(arrow::field("x", left), arrow::field("x", right)));
@@ -99,7 +99,7 @@ TEST_F(CommonTypeTest, RefusesWhatPandasHoldsAsObjects) {
         arrow::timestamp(arrow::TimeUnit::MICRO));
 }
 
-TEST_F(CommonTypeTest, CategoriesThatDifferBecomeTheirValues) {
+TEST_F(CommonTypeTest, DifferentCategoriesBecomeTheirValues) {
   auto dictionary = arrow::dictionary(arrow::int32(), arrow::large_utf8());
   const auto category = [&](const std::string& json, bool ordered) {
     return WithCategories(arrow::field("x", dictionary), Array(arrow::large_utf8(), json),
@@ -117,7 +117,7 @@ TEST_F(CommonTypeTest, CategoriesThatDifferBecomeTheirValues) {
       << text->ToString();
 }
 
-TEST_F(CommonTypeTest, DecimalsHoldWholeNumbersBesideThem) {
+TEST_F(CommonTypeTest, DecimalsWidenToHoldIntegers) {
   const auto type = [](const TypePointer& left, const TypePointer& right) {
     const auto found = DecimalCommonType(*left, *right);
     return found == nullptr ? "" : found->ToString();
@@ -136,7 +136,7 @@ TEST_F(CommonTypeTest, DecimalsHoldWholeNumbersBesideThem) {
   EXPECT_EQ(type(arrow::large_utf8(), cents), "");
 }
 
-TEST_F(CommonTypeTest, PicklesBesideBytesStayKnown) {
+TEST_F(CommonTypeTest, PicklesCombinedWithBytesStayPickles) {
   const auto bytes = WithDtype(arrow::field("x", arrow::large_binary()), "object");
   const auto notes = arrow::key_value_metadata({"xshards.opaque"}, {"pickle"});
   const auto pickles = arrow::field("x", arrow::large_binary())->WithMetadata(notes);

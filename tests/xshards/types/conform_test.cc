@@ -15,7 +15,7 @@ using testing::Batch;
 const auto kIntAndText =
     arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::utf8())});
 
-TEST(Conform, ReturnsTheSameBatchWhereNothingDiffers) {
+TEST(Conform, ReturnsTheSameBatchIfNothingDiffers) {
   auto batch = Batch(kIntAndText, R"([{"a": 1, "b": "x"}])");
   ASSERT_OK_AND_ASSIGN(auto same,
                        Conform(batch, kIntAndText, arrow::default_memory_pool()));
@@ -31,14 +31,14 @@ TEST(Conform, ReordersCastsAndFillsInMissingColumns) {
   EXPECT_TRUE(batch->Equals(*Batch(wanted, R"([{"b": "x", "c": null, "a": 1.0}])")));
 }
 
-TEST(Conform, NamesTheColumnThatDoesNotCast) {
+TEST(Conform, NamesTheColumnThatCannotBeCast) {
   auto wanted = arrow::schema({arrow::field("b", arrow::int64())});
   EXPECT_FAILS(TypeError, "Column 'b' is expected to be int64",
                Conform(Batch(kIntAndText, R"([{"a": 1, "b": "x"}])"), wanted,
                        arrow::default_memory_pool()));
 }
 
-TEST(Unify, WidensNumbersAndLetsNullBeAnything) {
+TEST(Unify, WidensNumbersAndNullToAnyType) {
   auto left = arrow::schema(
       {arrow::field("a", arrow::int64()), arrow::field("b", arrow::null())});
   auto right = arrow::schema(
@@ -47,7 +47,7 @@ TEST(Unify, WidensNumbersAndLetsNullBeAnything) {
   EXPECT_TRUE(both->Equals(*right));
 }
 
-TEST(Conform, RoundsIntegersAmongFloatsAsPandasDoes) {
+TEST(Conform, RoundsIntegersCastToFloatsAsPandasDoes) {
   auto wanted = arrow::schema({arrow::field("a", arrow::float64())});
   auto batch = Batch(arrow::schema({arrow::field("a", arrow::int64())}),
                      R"([{"a": 9007199254740993}])");
@@ -64,7 +64,7 @@ TEST(Unify, KeepsTheDtypesOfBothSides) {
   EXPECT_TRUE(both->Equals(*right, /*check_metadata=*/true)) << *both;
 }
 
-TEST(Unify, RefusesTextAndNumbers) {
+TEST(Unify, RejectsTextAndNumbers) {
   EXPECT_FAILS(TypeError, "no common type",
                Unify(arrow::schema({arrow::field("a", arrow::int64())}),
                      arrow::schema({arrow::field("a", arrow::large_utf8())})));

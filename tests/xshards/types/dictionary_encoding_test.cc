@@ -62,7 +62,7 @@ TEST(EncodedColumns, DecodesMissingRowsAndSlices) {
   }
 }
 
-TEST(EncodedColumns, DecodesWhatHasNoFastWay) {
+TEST(EncodedColumns, DecodesTypesWithoutAFastPath) {
   ExpectEqual(Decoded(*Encoded(Array(arrow::int8(), "[1, 0, null]"),
                                Array(arrow::large_utf8(), R"(["x", "y"])"))),
               Array(arrow::large_utf8(), R"(["y", "x", null])"));
@@ -74,14 +74,14 @@ TEST(EncodedColumns, DecodesWhatHasNoFastWay) {
               Array(arrow::int64(), "[8, 8, 7]"));
 }
 
-TEST(EncodedColumns, DecodesNothing) {
+TEST(EncodedColumns, DecodesAnEmptyArray) {
   const auto none = Array(arrow::large_utf8(), "[]");
   ExpectEqual(Decoded(*Encoded(Array(arrow::int32(), "[]"), none)), none);
   ExpectEqual(Decoded(*Encoded(Array(arrow::int32(), "[null, null]"), none)),
               Array(arrow::large_utf8(), "[null, null]"));
 }
 
-TEST(EncodedColumns, ShowsValuesButKeepsWhatPeopleAskedFor) {
+TEST(EncodedColumns, DecodesEncodedButNotRequestedDictionaries) {
   const auto type = arrow::dictionary(arrow::int32(), arrow::large_utf8());
   const auto text = arrow::field("text", type);
   ASSERT_OK_AND_ASSIGN(const auto category,
@@ -103,7 +103,7 @@ TEST(EncodedColumns, ShowsValuesButKeepsWhatPeopleAskedFor) {
   EXPECT_EQ(DecodedSchema(nullptr), nullptr);
 }
 
-TEST(EncodedColumns, DecodesABatchOrPassesItOn) {
+TEST(EncodedColumns, DecodesABatchOrForwardsIt) {
   const auto column = Encoded(Array(arrow::int32(), "[1, 0]"),
                               Array(arrow::large_utf8(), R"(["x", "y"])"));
   const auto batch =

@@ -12,7 +12,7 @@
 namespace xshards {
 namespace {
 
-TEST(NullValues, AreWhatNumpyHasInTheirPlace) {
+TEST(NullValues, AreTheMissingValuesOfNumpy) {
   const auto schema = arrow::schema(
       {arrow::field("f", arrow::float32()), arrow::field("d", arrow::float64()),
        arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
@@ -32,7 +32,7 @@ TEST(NullValues, AreWhatNumpyHasInTheirPlace) {
   }
 }
 
-TEST(NullValues, OnlyThoseOfASliceAreWritten) {
+TEST(NullValues, AreWrittenOnlyWithinASlice) {
   const auto schema = arrow::schema({arrow::field("d", arrow::float64())});
   const auto batch = testing::Batch(schema, R"([{}, {"d": 1}, {}])");
   auto* values =

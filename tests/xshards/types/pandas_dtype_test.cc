@@ -24,7 +24,7 @@ class PandasDtypeTest : public ::testing::Test {
   }
 };
 
-TEST_F(PandasDtypeTest, KnowsTheFamilyOfADtype) {
+TEST_F(PandasDtypeTest, FindsTheFamilyOfADtype) {
   const auto family = [](const std::string& name) {
     return FamilyOf(*WithDtype(arrow::field("a", arrow::int64()), name));
   };
@@ -58,7 +58,7 @@ TEST_F(PandasDtypeTest, ChangesADtypeAndKeepsOtherMetadata) {
   EXPECT_EQ(DtypeName(*WithDtypeOf(arrow::field("b", arrow::int8()), *masked)), "Int64");
 }
 
-TEST_F(PandasDtypeTest, ANewNameTakesTheLabelAway) {
+TEST_F(PandasDtypeTest, ANewNameRemovesTheLabel) {
   auto field = arrow::field("0", arrow::int64(),
                             arrow::key_value_metadata({"pandas.label"}, {"0"}));
   EXPECT_TRUE(Renamed(field, "0")->HasMetadata());
@@ -91,7 +91,7 @@ TEST_F(PandasDtypeTest, ObjectsWithoutAMatchAreNaN) {
   EXPECT_EQ(twice->metadata()->size(), 2);
 }
 
-TEST_F(PandasDtypeTest, CategoriesTravelInMetadata) {
+TEST_F(PandasDtypeTest, CategoriesRoundTripThroughMetadata) {
   auto field = Category(R"(["c", "a", "β"])", true);
   ASSERT_OK_AND_ASSIGN(auto categories, CategoriesOf(*field));
   EXPECT_TRUE(categories->Equals(Array(arrow::large_utf8(), R"(["c", "a", "β"])")));
@@ -101,7 +101,7 @@ TEST_F(PandasDtypeTest, CategoriesTravelInMetadata) {
                CategoriesOf(*WithDtype(arrow::field("a", arrow::int64()), "category")));
 }
 
-TEST_F(PandasDtypeTest, CategoriesAreTheSameInAnyOrderIfTheyHaveNone) {
+TEST_F(PandasDtypeTest, UnorderedCategoriesAreEqualInAnyOrder) {
   const auto same = [](const auto& left, const auto& right) {
     return SameCategories(*left, *right).ValueOrDie();
   };
@@ -112,7 +112,7 @@ TEST_F(PandasDtypeTest, CategoriesAreTheSameInAnyOrderIfTheyHaveNone) {
   EXPECT_FALSE(same(Category(R"(["a", "b"])", false), Category(R"(["a", "c"])", false)));
 }
 
-TEST_F(PandasDtypeTest, SortsCategoriesByTheirCodesWhateverTheDictionary) {
+TEST_F(PandasDtypeTest, SortsCategoriesByCodeForAnyDictionary) {
   auto field = Category(R"(["c", "a", "b"])", false);
   auto type = arrow::dictionary(arrow::int8(), arrow::large_utf8());
   ASSERT_OK_AND_ASSIGN(auto column, arrow::DictionaryArray::FromArrays(

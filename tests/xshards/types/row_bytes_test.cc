@@ -15,7 +15,7 @@ std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type,
   return arrow::json::ArrayFromJSONString(type, json).ValueOrDie();
 }
 
-TEST(RowBytes, AreThoseThatArrowCounts) {
+TEST(RowBytes, AgreeWithArrow) {
   const arrow::ArrayVector columns = {
       Json(arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"),
       Json(arrow::int64(), "[1, null, 3, 4, 5, 6, 7, 8, 9, 10]"),
