@@ -40,11 +40,11 @@ void AddOperators(OperatorTable& table) {
   table.SetScan(kTfRecordCutsFormat, MakeTfRecordCutsScan());
   table.SetScan(kTfRecordFeaturesFormat, MakeTfRecordFeaturesScan());
   table.SetTypeFinder("tfrecord", FindTfRecordTypes, DescribeTfRecordPlace);
-  table.SetWriter("csv", MakeWriter(OpenCsvWriter));
-  table.SetWriter("json", MakeWriter(OpenJsonWriter));
-  table.SetWriter("parquet", MakeWriter(WithPandasNote(OpenParquetWriter)));
-  table.SetWriter("ipc", MakeWriter(WithPandasNote(OpenIpcWriter)));
-  table.SetWriter("tfrecord", MakeWriter(OpenTfRecordWriter));
+  table.SetWriter("csv", MakeWriter(WithOptions(OpenCsvWriter)));
+  table.SetWriter("json", MakeWriter(WithOptions(OpenJsonWriter)));
+  table.SetWriter("parquet", MakeWriter(WithPandasNote(WithOptions(OpenParquetWriter))));
+  table.SetWriter("ipc", MakeWriter(WithPandasNote(WithOptions(OpenIpcWriter))));
+  table.SetWriter("tfrecord", MakeWriter(WithOptions(OpenTfRecordWriter)));
   table.SetOutput(MakeOutput);
 }
 

@@ -28,59 +28,58 @@ struct XSHARDS_EXPORT Paths {
   std::vector<std::string> values;
 };
 
-// These look at the files (names, sizes, headers, samples) and return a plan to read
-// them; rows are read when an action runs. A piece of a file is one partition. They may
+// These inspect the files (names, sizes, headers, samples) and return a plan to read
+// them; rows are read when an action runs. A split of a file is one partition. They may
 // block for I/O and are thread-safe.
 
-/// Read CSV as pandas.read_csv does. Pieces are cut between records, also where quoted
-/// fields hold line ends, which files are read through for. The types are those that fit
-/// a sample from the start of every piece; where a later value does not fit, they are
-/// widened when an action meets it. `stop` ends the looking at files.
+/// Read CSV as pandas.read_csv does. Splits begin and end between records, even if quoted
+/// fields contain line ends; files are scanned for that. Types are inferred from a sample
+/// from the start of every split; if a later value does not fit, they are widened when an
+/// action reads it. `stop` ends the inspection of files.
 XSHARDS_EXPORT arrow::Result<XShards> ReadCsv(
     std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-/// How many lines CSV files have, the one with most, as `skip_lines` counts them. The
-/// files are read through; `stop` ends that.
+/// The number of lines of the longest of CSV files, as `skip_lines` counts them. The
+/// files are read completely, unless `stop` ends that.
 XSHARDS_EXPORT arrow::Result<int64_t> CountCsvLines(
     std::shared_ptr<Context> context, const Paths& paths, const CsvOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
 /// Read JSON records. Columns and their types are inferred from a sample from the start
-/// of every piece, and found anew where later records have other keys or values.
+/// of every split, and inferred again if later records have other keys or values.
 XSHARDS_EXPORT arrow::Result<XShards> ReadJson(
     std::shared_ptr<Context> context, const Paths& paths, const JsonOptions& options = {},
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-/// Whether a path is that of a file which holds, instead of records, one object of
-/// columns: all its values are objects or arrays, and nothing follows it. The file is
-/// read up to where that is known, at most to the end of its first object; `stop` ends
-/// that.
+/// Whether a file contains one object of columns instead of records: all its values are
+/// objects or arrays, and nothing follows it. The file is read until that is known, at
+/// most to the end of its first object; `stop` ends that.
 XSHARDS_EXPORT arrow::Result<bool> HoldsJsonColumns(
     Context& context, const std::string& path,
     const arrow::StopToken& stop = arrow::StopToken::Unstoppable());
 
-/// Read Parquet; a piece is one or more row groups.
+/// Read Parquet; a split is one or more row groups.
 XSHARDS_EXPORT arrow::Result<XShards> ReadParquet(std::shared_ptr<Context> context,
                                                   const Paths& paths,
                                                   const ParquetOptions& options = {});
 
-/// Read ORC; a piece is one or more stripes.
+/// Read ORC; a split is one or more stripes.
 XSHARDS_EXPORT arrow::Result<XShards> ReadOrc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const OrcOptions& options = {});
 
-/// Read Arrow IPC files (Feather); a piece is one or more record batches. Local files are
-/// mapped: columns that need no cast are not copied, and the files must not be cut short
-/// while what was read is in use (replacing them is fine).
+/// Read Arrow IPC files (Feather); a split is one or more record batches. Local files are
+/// memory-mapped: columns that need no cast are not copied, and the files must not be
+/// truncated while the data is in use (replacing them is fine).
 XSHARDS_EXPORT arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const IpcOptions& options = {});
 
 /// Read TFRecord files of tf.train.Example records: a feature is a column. Unless the
 /// options have a schema, kinds and lists are inferred from a sample from the start of
-/// every piece, and found anew where a later record does not fit. `stop` ends the looking
-/// at files.
+/// every split, and inferred again if a later record does not fit. `stop` ends the
+/// inspection of files.
 XSHARDS_EXPORT arrow::Result<XShards> ReadTfRecord(
     std::shared_ptr<Context> context, const Paths& paths,
     const TfRecordOptions& options = {},

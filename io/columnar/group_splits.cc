@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "io/fs/file_system.h"
 #include "io/options/split_size.h"
 
 namespace xshards::io {
 namespace {
 
-// To pass over rows before a part costs little for each page, of some 20,000 rows mostly,
-// but their bytes are read.
+// Skipping the rows before a part costs little per page, of usually some 20,000 rows, but
+// their bytes are read.
 constexpr int64_t kMinPartRows = 100'000;
 constexpr int64_t kMaxParts = 8;
 
@@ -44,6 +45,17 @@ std::vector<Group> CutIntoParts(const std::vector<Group>& groups, int64_t num_pa
   return parts;
 }
 
+arrow::Status CheckGroups(const Split& split, int64_t num_groups) {
+  if (split.begin >= 0 && split.begin <= split.end && split.end <= num_groups) {
+    return arrow::Status::OK();
+  }
+  return WithPath(
+      arrow::Status::IOError("Expected row groups, record batches or stripes ",
+                             split.begin, " to ", split.end, ", as when its reading was ",
+                             "planned; the file has ", num_groups),
+      "Could not read", split.path);
+}
+
 std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& groups,
                              int64_t target_bytes) {
   const int64_t total =
@@ -54,7 +66,7 @@ std::vector<Split> CutGroups(const std::string& path, const std::vector<Group>& 
   Split split{.path = path, .num_rows = 0};
   int64_t bytes_before = 0;  // of the groups before this one
   for (size_t i = 0; i < groups.size(); ++i) {
-    // A split ends where its share of the bytes is nearest.
+    // A split ends at the group boundary nearest to its share of the bytes.
     const auto done = static_cast<int64_t>(splits.size());
     const int64_t share_end = total / count * (done + 1);
     const int64_t middle = bytes_before + groups[i].num_bytes / 2;

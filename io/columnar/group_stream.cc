@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/fs/file_system.h"
+#include "xshards/catch_exceptions.h"
 #include "xshards/types/conform.h"
 
 namespace xshards::io {
@@ -25,13 +26,11 @@ class GroupStream final : public BatchStream {
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    // A group may be of any size: it is given in slices.
+    // A batch may be of any size: it is returned in slices.
     while (current_ == nullptr || position_ == current_->num_rows()) {
-      if (next_group_ == end_group_) return nullptr;
-      auto read = read_(next_group_++);
-      if (!read.ok()) return WithPath(read.status(), "Could not read", path_);
-      auto batch = Conform(read.MoveValueUnsafe(), schema_, context_.pool);
+      auto batch = CatchExceptions("Reading a file", [&] { return ReadBatch(); });
       if (!batch.ok()) return WithPath(batch.status(), "Could not read", path_);
+      if (*batch == nullptr) return nullptr;
       current_ = batch.MoveValueUnsafe();
       position_ = 0;
       slice_rows_ = SliceRows(*current_);
@@ -42,6 +41,24 @@ class GroupStream final : public BatchStream {
   }
 
  private:
+  /// The next batch of this group or the next one that has any; nullptr at the end.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBatch() {
+    while (true) {
+      if (group_ == nullptr) {
+        if (next_group_ == end_group_) return nullptr;
+        ARROW_ASSIGN_OR_RAISE(group_, read_(next_group_++));
+      }
+      std::shared_ptr<arrow::RecordBatch> batch;
+      ARROW_RETURN_NOT_OK(group_->ReadNext(&batch));
+      if (batch == nullptr) {
+        group_.reset();
+        continue;
+      }
+      ARROW_RETURN_NOT_OK(batch->ValidateFull());
+      return Conform(std::move(batch), schema_, context_.pool);
+    }
+  }
+
   int64_t SliceRows(const arrow::RecordBatch& batch) const {
     int64_t num_bytes = 0;
     for (const auto& column : batch.column_data()) {
@@ -59,6 +76,7 @@ class GroupStream final : public BatchStream {
   OperatorContext& context_;
   int64_t next_group_;
   const int64_t end_group_;
+  std::shared_ptr<arrow::RecordBatchReader> group_;
   std::shared_ptr<arrow::RecordBatch> current_;
   int64_t position_ = 0;    // of the next slice in current_
   int64_t slice_rows_ = 0;  // of current_

@@ -14,12 +14,13 @@
 
 namespace xshards::io {
 
-/// Reads one of the groups of rows that a file is made of, whole.
-using ReadGroup =
-    std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>(int64_t group)>;
+/// Reads one group of rows of a file, in one or more batches.
+using ReadGroup = std::function<arrow::Result<std::shared_ptr<arrow::RecordBatchReader>>(
+    int64_t group)>;
 
-/// A stream of a split's groups, each given in slices that do not exceed the size of a
-/// batch by much, in the schema asked for. Errors name the file.
+/// A stream of a split's groups, each in slices that do not exceed the batch size by
+/// much, in the requested schema. Batches are validated in full: offsets, dictionary
+/// indices and text in the file may be wrong. Errors name the file.
 std::unique_ptr<BatchStream> MakeGroupStream(const Split& split, ReadGroup read,
                                              std::shared_ptr<arrow::Schema> schema,
                                              OperatorContext& context);

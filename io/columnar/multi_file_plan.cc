@@ -8,6 +8,10 @@
 
 #include <arrow/compute/cast.h>
 
+#include "io/columnar/scan_options.h"
+#include "io/fs/file_fingerprint.h"
+#include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
@@ -30,7 +34,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> UnifyFiles(
     if (!unified.ok()) {
       return unified.status().WithMessage(
           "Expected columns of a common type in all files; '", path,
-          "' differs from those before it, the first being '", files[0].path,
+          "' differs from the files before it, the first of which is '", files[0].path,
           "': ", unified.status().message());
     }
     schema = unified.MoveValueUnsafe();
@@ -38,12 +42,12 @@ arrow::Result<std::shared_ptr<arrow::Schema>> UnifyFiles(
   return schema;
 }
 
-/// The schema that was asked for, if what is in the files can be cast to it.
+/// The requested schema, if the columns of the files can be cast to it.
 arrow::Result<std::shared_ptr<arrow::Schema>> AskedSchema(
     const arrow::Schema& asked, const std::vector<Inspected>& files) {
   arrow::FieldVector fields;
   for (const auto& field : asked.fields()) {
-    // What else a field tells, as which dtype pandas has for it, stays.
+    // Other metadata of a field, such as its pandas dtype, stays.
     fields.push_back(field->WithType(EngineType(field->type()))->WithNullable(true));
   }
   auto schema = arrow::schema(std::move(fields));
@@ -62,7 +66,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> AskedSchema(
   return schema;
 }
 
-/// The columns of text that can be had as dictionaries, of every file that has them.
+/// The text columns that can be read as dictionaries in every file that has them.
 std::vector<std::string> EncodableColumns(const std::vector<Inspected>& files,
                                           const arrow::Schema& schema) {
   std::vector<std::string> encodable;
@@ -94,7 +98,7 @@ std::set<std::string> OwnColumns(const std::vector<Inspected>& files) {
   return columns;
 }
 
-/// How many parts to cut each group into: one if a file's cannot be cut.
+/// The number of parts for each group: one if the groups of a file cannot be cut.
 int64_t PartsFor(const std::vector<Inspected>& files, int64_t target_bytes) {
   int64_t num_parts = 1;
   for (const auto& inspected : files) {
@@ -102,6 +106,25 @@ int64_t PartsFor(const std::vector<Inspected>& files, int64_t target_bytes) {
     num_parts = std::max(num_parts, PartsOfGroups(inspected.file.groups, target_bytes));
   }
   return num_parts;
+}
+
+// Sizes are added up and divided by: those that no file can have are not taken over.
+arrow::Status CheckSizes(const InputFile& file, const TypedFile& typed) {
+  constexpr int64_t kMaxRows = 1LL << 60;
+  int64_t num_rows = 0;
+  for (const auto& group : typed.groups) {
+    const bool is_possible = group.num_bytes >= 0 && group.num_bytes <= file.size &&
+                             group.num_rows >= -1 &&
+                             group.num_rows <= kMaxRows - num_rows;
+    if (!is_possible) {
+      return WithPath(arrow::Status::Invalid("Expected sizes that fit into a file of ",
+                                             file.size, " bytes, got ", group.num_bytes,
+                                             " bytes and ", group.num_rows, " rows"),
+                      "Could not read", file.path);
+    }
+    num_rows += std::max<int64_t>(group.num_rows, 0);
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace
@@ -116,12 +139,12 @@ arrow::Result<XShards> ReadTypedFiles(
   int64_t total = 0;
   for (const auto& file : files) {
     ARROW_ASSIGN_OR_RAISE(auto typed, inspect(file));
+    ARROW_RETURN_NOT_OK(CheckSizes(file, typed));
     for (const auto& group : typed.groups) total += group.num_bytes;
     inspected.push_back({file.path, std::move(typed)});
   }
   ScanNode scan;
   scan.format = format;
-  scan.options = options.ToMap();
   if (options.schema == nullptr) {
     ARROW_ASSIGN_OR_RAISE(scan.schema, UnifyFiles(inspected));
   } else {
@@ -135,9 +158,11 @@ arrow::Result<XShards> ReadTypedFiles(
   scan.encodable = EncodableColumns(inspected, *scan.schema);
   const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
   const int64_t num_parts = PartsFor(inspected, target_bytes);
-  if (num_parts > 1) scan.options[kGroupParts] = std::to_string(num_parts);
-  for (const auto& [path, file] : inspected) {
-    auto splits = CutGroups(path, CutIntoParts(file.groups, num_parts), target_bytes);
+  if (num_parts > 1) scan.options = MakeOptions(GroupScanOptions{.parts = num_parts});
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto parts = CutIntoParts(inspected[i].file.groups, num_parts);
+    auto splits = CutGroups(files[i].path, parts, target_bytes);
+    for (auto& split : splits) NoteFileState(files[i], &split);
     std::move(splits.begin(), splits.end(), std::back_inserter(scan.splits));
   }
   DropEmptySplits(&scan.splits);

@@ -59,7 +59,7 @@ arrow::Result<std::unique_ptr<CsvBlockReader>> CsvBlockReader::Make(
           CsvColumn::MakeTimes(field->type(), *times, values, pool));
       continue;
     }
-    // No value makes floats another type where all numbers are floats.
+    // If all numbers are read as floats, no value changes a float column's type.
     ARROW_ASSIGN_OR_RAISE(
         auto column,
         CsvColumn::Make(field->type(), inferred && !options.numbers_are_floats, values,
@@ -86,7 +86,7 @@ arrow::Status CsvBlockReader::CheckPassed() const {
   if (const auto& row = rows_.too_long(); row.has_value()) {
     return Malformed(TooLong(*row));
   }
-  // Where there are rows, more may follow before the quote.
+  // If there are rows, more may follow before the quote.
   if (block_.is_last && rows_.in_quotes() && rows_.num_rows() == 0) return OpenQuote();
   return arrow::Status::OK();
 }
@@ -98,7 +98,7 @@ CsvBlockReader::LeftOut CsvBlockReader::TakeLeftOut(bool is_passed) {
     const auto& row = rows[next_left_out_];
     if (!is_passed && row.next_row >= next_row_) break;
     ++taken.count;
-    // To find the number of the line costs time.
+    // Finding the line number takes time.
     if (!std::exchange(has_left_out_, true)) taken.first = TooLong(row);
   }
   return taken;
@@ -118,7 +118,7 @@ arrow::Status CsvBlockReader::OpenQuote() const {
     place = Place(rows_.text() + begin + boundaries.opened_at());
   }
   return Malformed("Expected the quote opened in " + place +
-                   " to be closed before the end of the file; where quotes are ordinary "
+                   " to be closed before the end of the file; if quotes are ordinary "
                    "characters, pass quoting=csv.QUOTE_NONE");
 }
 
@@ -158,7 +158,7 @@ arrow::Status CsvBlockReader::Append(int64_t num_rows) {
   const int64_t end = next_row_ + num_rows;
   const bool has_end = rows_.consumed() >= block_.buffer->size();
   if (end == rows_.num_rows() && has_end && rows_.ends_escaped()) {
-    return Malformed("Expected a character behind the escapechar at the end of '" +
+    return Malformed("Expected a character after the escapechar at the end of '" +
                      source_.path + "'");
   }
   for (size_t i = 0; i < columns_.size(); ++i) {
@@ -179,7 +179,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> CsvBlockReader::Finish() {
       return array.status().WithMessage(
           "Expected ", schema_->field(static_cast<int>(i))->type()->ToString(), " in '",
           source_.path, "', column '", schema_->field(static_cast<int>(i))->name(),
-          "': ", array.status().message(), ". dtype asks for this type");
+          "': ", array.status().message(), ". The type is given in dtype");
     }
     arrays.push_back(array.MoveValueUnsafe());
   }
@@ -211,7 +211,7 @@ arrow::Status CsvBlockReader::TypeMismatchError(size_t field, int64_t row) {
   const auto value = values.IsEscaped(text) ? values.Unescape(text, &scratch) : text;
   const bool is_number = values.Classify(value) == static_cast<CsvKinds>(CsvKind::kFloat);
   const char* origin =
-      asked ? "dtype asks for this type" : "All values fitted when the types were found";
+      asked ? "The type is given in dtype" : "All values fitted when types were inferred";
   return arrow::Status::Invalid(
       "Expected ", schema_->field(static_cast<int>(field))->type()->ToString(), " in ",
       Place(text.data()), ", column '", name, "', got '", value.substr(0, kShown), "'. ",

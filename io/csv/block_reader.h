@@ -19,13 +19,13 @@
 
 namespace xshards::io {
 
-/// What a reader of a split knows of its file.
+/// Properties of the file that the reader of a split needs.
 struct CsvSource {
   std::string path;
-  std::vector<std::string> columns;     // all of the file's, in its order
-  bool inferred = false;                // the types that `dtype` does not ask for
+  std::vector<std::string> columns;     // all columns of the file, in its order
+  bool inferred = false;                // whether types not given in `dtype` are inferred
   int64_t begin = 0;                    // of the split
-  std::optional<int64_t> first_line{};  // the split's, where some lines are left out
+  std::optional<int64_t> first_line{};  // of the split, if some lines are skipped
 };
 
 /// Turns blocks of text into batches, on the calling thread. Not thread-safe.
@@ -36,25 +36,26 @@ class CsvBlockReader {
       const CsvOptions& options, CsvSource source, std::shared_ptr<arrow::Schema> schema,
       arrow::MemoryPool* pool);
 
-  /// Take the next block, which begins at `position` of the text; says how much of it is
-  /// whole records. All of the last one's must have been read, and checked.
+  /// Take the next block, which begins at `position` of the text; returns how much of it
+  /// is complete records. All records of the previous block must have been read and
+  /// checked.
   arrow::Result<int64_t> SetBlock(const TextBlocks::Block& block, int64_t position);
   int64_t rows_in_block() const { return num_readable_ - next_row_; }
-  /// What is wrong with the record behind the rows of the block, if that is: only whoever
-  /// wants more rows needs to know. Invalid names file and line.
+  /// The error of the record after the rows of the block, if any: only needed if more
+  /// rows are requested. Invalid names file and line.
   arrow::Status CheckPassed() const;
   struct LeftOut {
     int64_t count = 0;
-    std::string first;  // what is wrong with the first of all
+    std::string first;  // the error of the first of all
   };
-  /// The records before the rows read so far that were left out with a warning, unless
-  /// they were told already; with those behind the block's last row where it `is_passed`.
+  /// The records before the rows read so far that were skipped with a warning and not yet
+  /// reported; including those after the block's last row if it `is_passed`.
   LeftOut TakeLeftOut(bool is_passed);
 
   /// Begin a batch of at most `capacity` rows.
   arrow::Status Start(int64_t capacity);
-  /// Convert the next rows of the block. Invalid names file, line, column and value of
-  /// what does not fit, and says what to do.
+  /// Convert the next rows of the block. Invalid names file, line, column and value of a
+  /// mismatch, and the fix.
   arrow::Status Append(int64_t num_rows);
   int64_t rows_in_batch() const { return rows_in_batch_; }
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
@@ -63,9 +64,9 @@ class CsvBlockReader {
   CsvBlockReader(const CsvOptions& options, CsvSource source,
                  std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool);
 
-  // The first field of a row that is wanted and not UTF-8, if there is one.
+  // The first requested field of a row that is not UTF-8, if any.
   std::optional<size_t> FindNotUtf8(int64_t row) const;
-  // How many rows of the block come before the first with such a field.
+  // The number of rows of the block before the first with such a field.
   int64_t CountUtf8Rows() const;
   // The error of that row.
   arrow::Status NotUtf8(int64_t row) const;
@@ -83,10 +84,11 @@ class CsvBlockReader {
   const std::shared_ptr<arrow::Schema> schema_;
   const CsvColumnValues values_;
   arrow::MemoryPool* const pool_;
-  std::vector<int64_t> column_indices_;  // for each field of schema_, where in the file
+  std::vector<int64_t>
+      column_indices_;  // for each field of schema_, its position in the file
   std::vector<std::unique_ptr<CsvColumn>> columns_;
   CsvRows rows_;
-  TextBlocks::Block block_;   // what rows_ refers to
+  TextBlocks::Block block_;   // referenced by rows_
   int64_t position_ = 0;      // of the block
   int64_t num_readable_ = 0;  // rows, before the first that cannot be read
   int64_t next_row_ = 0;

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #if defined(__GNUC__) && !defined(__clang__)
-// The parser keeps as much of long names as fits its messages, which are not used here.
+// The parser truncates long names for its messages, which are not used here.
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 #endif
-// The parser would read ahead on a thread of its own otherwise.
+// Otherwise the parser would read ahead on its own thread.
 #define CSV_IO_NO_THREAD
 #include <libfccp/csv.h>
 
@@ -30,8 +30,8 @@ bool ReadNumber(std::string_view field, T* value) {
   return read.ec == std::errc() && read.ptr == end;
 }
 
-/// The text of a file for the parser, which knows neither codecs nor file systems, takes
-/// NUL for the end of a line and looks behind a last line that has no end.
+/// The text of a file for the parser, which supports neither codecs nor file systems,
+/// treats NUL as the end of a line and reads past a last line without line end.
 class TextSource final : public ::io::ByteSourceBase {
  public:
   TextSource(std::shared_ptr<arrow::io::InputStream> text, arrow::Status* status)
@@ -95,17 +95,17 @@ class RowReader final : public CsvRowReader {
 
   arrow::Status TypeMismatchError(size_t column) const override {
     constexpr size_t kShown = 100;
-    return arrow::Status::Invalid(
-        "Expected another kind of value in ", Place(), ", column '", columns_[column],
-        "', got '", field(column).substr(0, kShown),
-        "'; where values may be missing, ask for std::optional");
+    return arrow::Status::Invalid("Expected another kind of value in ", Place(),
+                                  ", column '", columns_[column], "', got '",
+                                  field(column).substr(0, kShown),
+                                  "'; if values may be missing, use std::optional");
   }
 
  private:
   using Untrimmed = ::io::trim_chars<>;
   using Quoting = ::io::double_quote_escape<Sep, '"'>;
 
-  // Make Status of what the parser throws.
+  // Convert the parser's exceptions to Status.
   template <typename Work>
   arrow::Status Try(Work work) {
     try {
@@ -162,7 +162,7 @@ class RowReader final : public CsvRowReader {
       }
       int& place = order_[static_cast<size_t>(found - names.begin())];
       if (place != -1) {
-        return arrow::Status::Invalid("Column '", columns_[i], "' is asked for twice");
+        return arrow::Status::Invalid("Column '", columns_[i], "' is requested twice");
       }
       place = static_cast<int>(i);
     }
@@ -177,7 +177,7 @@ class RowReader final : public CsvRowReader {
   const std::string path_;
   const std::vector<std::string> columns_;
   std::vector<char*> fields_;  // of the row, in the order of columns_
-  std::vector<int> order_;  // of each column of the file, which of columns_ it is or -1
+  std::vector<int> order_;     // for each column of the file, its index in columns_ or -1
   std::unique_ptr<::io::LineReader> lines_;
   arrow::Status status_;  // of reading the file
   char* line_ = nullptr;

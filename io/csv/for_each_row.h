@@ -25,8 +25,8 @@ struct CsvRowOptions {
   char sep = ',';  // or ';', '|' or a tab
 };
 
-// What a field must be to become a value; false where it is not. Blanks around numbers
-// and truths are left out.
+// Convert a field to a value; false if it is not one. Blanks around numbers and booleans
+// are ignored.
 XSHARDS_EXPORT bool ReadField(std::string_view field, int32_t* value);
 XSHARDS_EXPORT bool ReadField(std::string_view field, int64_t* value);
 XSHARDS_EXPORT bool ReadField(std::string_view field, uint64_t* value);
@@ -53,24 +53,24 @@ class XSHARDS_EXPORT CsvRowReader {
   virtual ~CsvRowReader() = default;
 
   /// Go to the next row; false at the end. Invalid names the line of a row that has too
-  /// many or too few fields, or a field that goes on in the next line.
+  /// many or too few fields, or a field that continues in the next line.
   virtual arrow::Result<bool> Next() = 0;
   /// A field of the row, by the number of its column. Valid until the next row.
   virtual std::string_view field(size_t column) const = 0;
-  /// The error of a field that is not what the caller wants.
+  /// The error for a field that cannot be converted.
   virtual arrow::Status TypeMismatchError(size_t column) const = 0;
 };
 
-/// Call `function` with the values of some columns, for each row of a CSV file in turn:
+/// Call `function` with the values of some columns, for each row of a CSV file in order:
 ///
 ///     io::ForEachRow<int64_t, double, std::string>(
 ///         path, {"id", "price", "city"},
 ///         [&](int64_t id, double price, const std::string& city) { ... });
 ///
 /// Types are those of ReadField, or std::optional of these where fields may be empty. The
-/// function returns nothing, or a Status, of which an error ends the reading. On the
-/// calling thread. For plain files: fields quoted as a whole or not at all, no line ends
-/// in quotes, lines of less than 16 MB; ReadCsv reads all others, and large ones faster.
+/// function returns nothing or a Status; an error ends the reading. On the calling
+/// thread. For plain files: fields quoted as a whole or not at all, no line ends in
+/// quotes, lines of less than 16 MB; ReadCsv reads all others, and large ones faster.
 template <typename... Types, typename Function>
 arrow::Status ForEachRow(const std::string& path,
                          const std::array<std::string, sizeof...(Types)>& columns,

@@ -14,28 +14,30 @@
 #include "io/csv/plan/numbered_lines.h"
 #include "io/csv/plan/split_planner.h"
 #include "io/csv/plan/type_inference.h"
-#include "io/csv/scan.h"
+#include "io/csv/scan_options.h"
 #include "io/fs/file_fingerprint.h"
 #include "io/fs/file_listing.h"
 #include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/options/quoted_names.h"
 #include "io/options/type_names.h"
 #include "io/readers.h"
 #include "io/scan/hive_scan.h"
 #include "io/text/text_splits.h"
+#include "xshards/plan/result_store.h"
 
 namespace xshards::io {
 namespace {
 
-// What python/xshards/interop/field_metadata.py reads in fields: that a column is a level
-// of the index, with the level's name; a label that is no text; and a dtype, here that of
-// a column without any rows.
+// Metadata of fields that python/xshards/interop/field_metadata.py reads: that a column
+// is a level of the index, with the level's name; a label that is not text; and a dtype,
+// here that of a column without rows.
 constexpr char kIndexMark[] = "pandas.index";
 constexpr char kLabelMark[] = "pandas.label";
 constexpr char kDtypeMark[] = "pandas.dtype";
 
-// Files are looked through for where records start, in parts of this size at least: as
-// many as keep all cores at work until the end.
+// Files are scanned for record starts in parts of at least this size, enough of them to
+// keep all cores busy until the end.
 constexpr int64_t kMinSegmentBytes = 1LL << 20;
 constexpr int64_t kSegmentsPerCore = 4;
 
@@ -60,14 +62,14 @@ arrow::Status CheckSameColumns(const std::string& first_path,
       "': missing ", QuotedNames(missing), ", additional ", QuotedNames(extra));
 }
 
-// The mark of a column whose label is the number that its name says.
+// The metadata of a column whose label is the number in its name.
 std::string NumberedLabel(const std::string& name) {
   std::string mark = "[\"";
   mark.append(name).append("\", ").append(name).append("]");
   return mark;
 }
 
-/// Plans the reading of CSV files.
+/// Plans a scan of CSV files.
 class CsvPlanner {
  public:
   CsvPlanner(const CsvOptions& options, RunPlan run, arrow::StopToken stop,
@@ -76,9 +78,8 @@ class CsvPlanner {
 
   arrow::Result<ScanNode> Plan(const std::vector<InputFile>& files, int cores) {
     scan_.format = "csv";
-    CsvOptions of_all = options_;
-    of_all.skip_lines.clear();  // each split gets its own
-    scan_.options = of_all.ToMap();
+    CsvScanOptions found{.csv = options_};
+    found.csv.skip_lines.clear();  // each split gets its own
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
@@ -88,24 +89,27 @@ class CsvPlanner {
         .stop = stop_};
     std::vector<CsvText> texts;
     for (const auto& file : files) {
-      ARROW_ASSIGN_OR_RAISE(const CsvLine first, AddFile(file, files[0].path));
+      ARROW_ASSIGN_OR_RAISE(const CsvLine first, AddFile(file, files[0].path, &found));
       texts.push_back({.file = file, .data_begin = first.position});
       auto lines =
           CutNumberedLines(file, first, cutting.target_bytes, options_, stop_, pool_);
       if (!lines.ok()) return WithPath(lines.status(), "Could not split", file.path);
-      SetSplitLines(file.path, *lines, options_.skip_lines, &scan_.options);
+      SetSplitLines(file.path, *lines, options_.skip_lines, &found);
       for (const CsvLine& line : *lines) {
         if (line.position > first.position) texts.back().starts.push_back(line.position);
       }
     }
-    ARROW_ASSIGN_OR_RAISE(scan_.splits, CutCsvFiles(texts, cutting, of_all, run_, pool_));
-    ARROW_RETURN_NOT_OK(DropFooters(options_, stop_, pool_, &scan_));
+    ARROW_ASSIGN_OR_RAISE(scan_.splits,
+                          CutCsvFiles(texts, cutting, found.csv, run_, pool_));
+    ARROW_RETURN_NOT_OK(DropFooters(stop_, pool_, &found, &scan_.splits));
     DropEmptySplits(&scan_.splits);
-    // Rows behind the first nrows are not read, so they have no say in the types, and
-    // nobody minds what is wrong with them. One split ends by itself.
+    // Rows after the first nrows are not read, so they affect neither type inference nor
+    // errors. A single split needs no cut.
     if (options_.nrows.has_value() && scan_.splits.size() > 1) {
-      ARROW_RETURN_NOT_OK(KeepFirstCsvRows(*options_.nrows, stop_, pool_, &scan_));
+      ARROW_RETURN_NOT_OK(
+          KeepFirstCsvRows(*options_.nrows, stop_, pool_, found, &scan_.splits));
     }
+    scan_.options = MakeOptions(std::move(found));
     ARROW_ASSIGN_OR_RAISE(auto folders, HiveFields(files));
     std::erase_if(folders, [&](const auto& field) { return HasColumn(field->name()); });
     for (const auto& field : folders) folder_columns_.push_back(field->name());
@@ -122,7 +126,8 @@ class CsvPlanner {
 
  private:
   // Take a file's columns; returns where its rows begin.
-  arrow::Result<CsvLine> AddFile(const InputFile& file, const std::string& first_path) {
+  arrow::Result<CsvLine> AddFile(const InputFile& file, const std::string& first_path,
+                                 CsvScanOptions* found) {
     ARROW_ASSIGN_OR_RAISE(auto header,
                           ReadCsvHeader(file.path, file.size, options_, stop_, pool_));
     if (columns_.empty()) {
@@ -130,7 +135,7 @@ class CsvPlanner {
       num_leading_ = header.num_leading;
     }
     ARROW_RETURN_NOT_OK(CheckSameColumns(first_path, columns_, file.path, header.names));
-    SetFileColumns(file.path, header.names, &scan_.options);
+    found->AddColumns(file.path, header.names);
     const CsvLine first{.position = header.data_begin, .line = header.first_line};
     ARROW_RETURN_NOT_OK(CheckUsedNames(file, first, options_, stop_, pool_));
     return first;
@@ -141,7 +146,7 @@ class CsvPlanner {
   }
 
   arrow::Status InferSchema() {
-    // The index comes last, where nobody sees it.
+    // The index comes last, where it is not shown.
     std::vector<std::string> used = columns_;
     std::rotate(used.begin(), used.begin() + num_leading_, used.end());
     if (options_.usecols.has_value()) {
@@ -150,7 +155,7 @@ class CsvPlanner {
       const auto missing = Missing(*options_.usecols, known);
       if (!missing.empty()) {
         return arrow::Status::KeyError(
-            "usecols names columns that the files do not have: ", QuotedNames(missing),
+            "usecols has columns that the files do not have: ", QuotedNames(missing),
             "; they have ", QuotedNames(known));
       }
       const std::set<std::string> wanted(options_.usecols->begin(),
@@ -171,13 +176,12 @@ class CsvPlanner {
     }
     ARROW_RETURN_NOT_OK(SettleProvisionalText(inferred, &kinds));
     scan_.inferred = !kinds.empty();
-    scan_.found = std::make_shared<SchemaCell>();
     arrow::FieldVector fields;
     size_t next_inferred = 0;
     const bool is_numbered = !options_.has_header() && options_.names.empty();
     for (const auto& name : used) {
       auto metadata = std::make_shared<arrow::KeyValueMetadata>();
-      // Columns that nobody named are numbered.
+      // Columns without names are numbered.
       if (is_numbered) metadata->Append(kLabelMark, NumberedLabel(name));
       auto field = arrow::field(name, arrow::large_utf8());
       if (const auto asked = options_.dtype.find(name); asked != options_.dtype.end()) {
@@ -202,8 +206,8 @@ class CsvPlanner {
     return arrow::Status::OK();
   }
 
-  // Text that numbers behind the samples would make numbers: as it takes all values, no
-  // mismatch would tell.
+  // Text columns that numbers after the samples could turn into numbers: text accepts all
+  // values, so no mismatch would be reported.
   arrow::Status SettleProvisionalText(const std::vector<std::string>& columns,
                                       std::vector<CsvKinds>* kinds) {
     std::vector<std::string> unsettled;
@@ -240,6 +244,7 @@ arrow::Result<XShards> ReadCsv(std::shared_ptr<Context> context, const Paths& pa
   ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
   CsvPlanner planner(options, context->MakeProbe(stop), stop, context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
+  if (scan.inferred) scan.found = context->results().MakeId();
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
 }

@@ -7,8 +7,9 @@
 
 #include "io/csv/block_reader.h"
 #include "io/csv/plan/footer.h"
-#include "io/csv/plan/numbered_lines.h"
+#include "io/csv/scan_options.h"
 #include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/buffer_sizing.h"
@@ -16,8 +17,6 @@
 
 namespace xshards::io {
 namespace {
-
-constexpr char kFileColumns[] = "file_columns";
 
 // Batches of this size mean that there is memory enough.
 constexpr int64_t kFullBatchBytes = 4LL << 20;
@@ -74,7 +73,7 @@ class CsvSplitStream final : public BatchStream {
     ARROW_ASSIGN_OR_RAISE(const int64_t consumed,
                           reader_->SetBlock(*block, begin_ + blocks_.position()));
     blocks_.Consume(consumed);
-    // Not even an empty line is shorter than a byte.
+    // Even an empty line has at least one byte.
     if (block->is_last) rows_behind_ = block->buffer->size() - consumed;
     if (reader_->rows_in_block() > 0) {
       row_bytes_ = std::max<int64_t>(1, consumed / reader_->rows_in_block());
@@ -91,12 +90,12 @@ class CsvSplitStream final : public BatchStream {
     context_.metrics->Merge(told);
   }
 
-  // How many rows make a batch of the size wanted, or are left.
+  // The number of rows for a batch of the target size, or that are left.
   int64_t BatchRows() const {
     const int64_t at_most = std::min(reader_->rows_in_block() + rows_behind_, rows_left_);
     if (rows_behind_ == 0) return at_most;
     int64_t bytes = context_.batch_bytes;
-    // Long texts are in pages of their own, which only large ones fill well.
+    // Long text buffers have their own pages, which only large ones fill well.
     if (bytes >= kFullBatchBytes && row_bytes_ > kLongFieldBytes * num_columns_) {
       bytes *= 4;
     }
@@ -114,19 +113,20 @@ class CsvSplitStream final : public BatchStream {
   OperatorContext& context_;
   int64_t counted_ = 0;  // bytes already in the metrics
   int64_t row_bytes_ = 1;
-  int64_t rows_behind_ = std::numeric_limits<int32_t>::max();  // the block, at most
+  int64_t rows_behind_ =
+      std::numeric_limits<int32_t>::max();  // upper bound of the rows after the block
 };
 
 arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(auto options, CsvOptions::FromMap(scan.options));
+  ARROW_ASSIGN_OR_RAISE(const auto scan_options, OptionsOf<CsvScanOptions>(scan.options));
+  const CsvOptions options = scan_options->OptionsFor(split);
   CsvSource source{.path = split.path, .inferred = scan.inferred, .begin = split.begin};
-  ARROW_ASSIGN_OR_RAISE(source.columns, GetFileColumns(split.path, scan.options));
-  ARROW_ASSIGN_OR_RAISE(source.first_line, TakeSplitLines(split, scan.options, &options));
+  source.columns = scan_options->ColumnsOf(split.path);
+  source.first_line = scan_options->FirstLineOf(split);
   const auto num_columns = static_cast<int64_t>(source.columns.size());
-  ARROW_ASSIGN_OR_RAISE(auto input,
-                        OpenCsvText(split, options, scan.options, context.pool));
+  ARROW_ASSIGN_OR_RAISE(auto input, OpenCsvText(split, *scan_options, context.pool));
   ARROW_ASSIGN_OR_RAISE(auto reader, CsvBlockReader::Make(options, std::move(source),
                                                           schema, context.pool));
   const int64_t block_bytes = TextBlockBytes(split.path, scan.limit);
@@ -141,25 +141,5 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvSplit(
 }  // namespace
 
 OpenNode MakeCsvScan() { return MakeScan(WithHiveColumns(OpenCsvSplit)); }
-
-void SetFileColumns(const std::string& path, const std::vector<std::string>& columns,
-                    OptionMap* options) {
-  std::string encoded = EncodeList(columns);
-  const auto [common, is_first] = options->emplace(kFileColumns, encoded);
-  if (!is_first && common->second != encoded) {
-    (*options)[kFileColumns + (":" + path)] = std::move(encoded);
-  }
-}
-
-arrow::Result<std::vector<std::string>> GetFileColumns(const std::string& path,
-                                                       const OptionMap& options) {
-  auto own = options.find(kFileColumns + (":" + path));
-  if (own == options.end()) own = options.find(kFileColumns);
-  if (own == options.end()) {
-    return arrow::Status::Invalid("The scan of '", path,
-                                  "' does not say what columns the file has");
-  }
-  return DecodeList(own->second);
-}
 
 }  // namespace xshards::io

@@ -10,10 +10,10 @@
 
 namespace xshards::io {
 
-/// How the bytes of a CSV file become text.
+/// How the bytes of a CSV file are decoded.
 TextFormat ToTextFormat(const CsvOptions& options);
 
-/// How many bytes of a CSV file a piece of its text counts for in positions.
+/// The number of bytes by which a text advances positions in a CSV file.
 int64_t FileBytes(std::string_view text, const std::string& path,
                   const CsvOptions& options);
 

@@ -24,11 +24,12 @@ namespace xshards::io {
 namespace {
 
 constexpr size_t kFlushBytes = 1 << 20;
-// Of rows that wait for others: long texts are not held, whatever their number.
+// Bytes of buffered rows: long texts are not held, whatever their number.
 constexpr int64_t kHeldBytes = 2 << 20;
-// Of these rows, as the few that each of many files gets at a time: more become one.
+// Batches of buffered rows, such as the few that each of many files gets at a time: more
+// are concatenated.
 constexpr size_t kHeldPieces = 16;
-// What a column of a piece takes beside its rows.
+// The overhead of a column of a batch.
 constexpr int64_t kColumnBytes = 512;
 
 template <typename ArrayType>
@@ -36,7 +37,7 @@ auto ValueAt(const arrow::Array& array, int64_t row) {
   return static_cast<const ArrayType&>(array).GetView(row);
 }
 
-// The type a column is turned into so that AppendValue() has a text for its values.
+// The type to which a column is cast so that AppendValue() can format its values.
 std::shared_ptr<arrow::DataType> PrintableType(
     const std::shared_ptr<arrow::DataType>& type) {
   switch (type->id()) {
@@ -66,7 +67,7 @@ std::shared_ptr<arrow::DataType> PrintableType(
   }
 }
 
-// How many rows pandas looks at together; nothing where that makes no difference.
+// The number of rows that pandas formats together; nullopt if that makes no difference.
 std::optional<int64_t> ChunkRows(const arrow::Schema& schema) {
   constexpr int64_t kChunkValues = 100'000;
   const auto& fields = schema.fields();
@@ -77,7 +78,7 @@ std::optional<int64_t> ChunkRows(const arrow::Schema& schema) {
   return std::max<int64_t>(kChunkValues / schema.num_fields(), 1);
 }
 
-// A column of rows that are written.
+// A column of the rows being written.
 struct PrintedColumn {
   std::shared_ptr<arrow::Array> values;
   TimePrecision precision = TimePrecision::kDay;  // of times and durations
@@ -287,7 +288,7 @@ class CsvWriter final : public FileWriter {
 
   void AppendText(std::string_view value) {
     const char special[] = {sep_, '"', '\n', '\r'};
-    // Empty text is quoted, to tell it from a missing value where readers can.
+    // Empty text is quoted, to distinguish it from a missing value for readers that can.
     if (!value.empty() && value.find_first_of(std::string_view(
                               special, sizeof(special))) == std::string_view::npos) {
       text_ += value;
@@ -307,20 +308,23 @@ class CsvWriter final : public FileWriter {
   arrow::compute::ExecContext context_;
   std::string text_;                         // written, not yet in the file
   std::string time_;                         // scratch
-  const std::optional<int64_t> chunk_rows_;  // looked at together, if there are times
+  const std::optional<int64_t> chunk_rows_;  // formatted together, if there are times
   int64_t seen_rows_ = 0;                    // of them
-  arrow::RecordBatchVector held_;            // seen and not written
+  arrow::RecordBatchVector held_;            // not written yet
   int64_t held_bytes_ = 0;
   std::vector<TimePrecision> precisions_;  // of columns of times, in this chunk
 };
 
 }  // namespace
 
+FormatOptionsPointer MakeWriterOptions(const CsvWriterOptions& options) {
+  return MakeOptions(options);
+}
+
 arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const CsvWriterOptions& options,
     arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {"sep", "header", "na_rep"}, "CSV writing"));
   for (const auto& field : schema->fields()) {
     const auto& type = field->type();
     const auto printable = PrintableType(type);
@@ -333,11 +337,9 @@ arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
                                       type->ToString(), "; write Parquet or IPC");
     }
   }
-  ARROW_ASSIGN_OR_RAISE(const auto sep, GetChar(options, "sep"));
-  ARROW_ASSIGN_OR_RAISE(const auto header, GetBool(options, "header"));
-  auto writer = std::make_unique<CsvWriter>(
-      file, *schema, sep.value_or(','), GetString(options, "na_rep").value_or(""), pool);
-  if (header.value_or(true)) ARROW_RETURN_NOT_OK(writer->WriteHeader(*schema));
+  auto writer =
+      std::make_unique<CsvWriter>(file, *schema, options.sep, options.na_rep, pool);
+  if (options.header) ARROW_RETURN_NOT_OK(writer->WriteHeader(*schema));
   return writer;
 }
 

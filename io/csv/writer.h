@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "io/write/file_writer.h"
+#include "io/writers.h"
 
 namespace xshards::io {
 
@@ -12,11 +13,9 @@ namespace xshards::io {
 /// digits that one of them needs, in rows that are looked at together, as many as pandas
 /// does: 100,000 values. These are held until then, or until they are large, or
 /// released: then what came so far decides for them.
-/// Options: `sep` (one byte), `header` (true or false), `na_rep` (text for missing
-/// values).
 arrow::Result<std::unique_ptr<FileWriter>> OpenCsvWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const CsvWriterOptions& options,
     arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

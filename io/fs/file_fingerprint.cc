@@ -33,14 +33,14 @@ struct FileState {
 arrow::Result<FileState> StateOfLocal(const arrow::io::ReadableFile& file) {
   struct stat found{};
   if (fstat(file.file_descriptor(), &found) != 0) {
-    return arrow::internal::IOErrorFromErrno(errno, "Could not look at the open file");
+    return arrow::internal::IOErrorFromErrno(errno, "Could not stat the open file");
   }
   return FileState{
       .num_bytes = found.st_size,
       .modified = found.st_mtim.tv_sec * kNanoseconds + found.st_mtim.tv_nsec};
 }
 
-// What S3 told when the file was opened.
+// The value that S3 returned when the file was opened.
 arrow::Result<FileState> StateOfRemote(arrow::io::RandomAccessFile& file) {
   FileState state{.has_whole_seconds = true};
   ARROW_ASSIGN_OR_RAISE(state.num_bytes, file.GetSize());
@@ -68,9 +68,9 @@ bool IsSameTime(int64_t noted, const FileState& now) {
                                : noted == *now.modified;
 }
 
-// The state of a file that is read. A write sets the time of a local file before its
-// size: one that looks written to, and not longer, may be about to grow, so it is looked
-// at for a while.
+// The state of a file being read. A write sets the mtime of a local file before its size:
+// a file with a new mtime and its old size may be about to grow, so it is polled for a
+// while.
 arrow::Result<FileState> SettledState(const Split& split,
                                       arrow::io::RandomAccessFile& file) {
   constexpr auto kPause = std::chrono::milliseconds(1);
@@ -90,8 +90,8 @@ uint64_t HashOn(uint64_t hash, std::span<const uint8_t> bytes) {
   return hash;
 }
 
-// A hash of pieces of the first `num_bytes` of a file: its beginning, its end, and some
-// between, more of them in a larger one. No hash where there are fewer bytes.
+// A hash of samples of the first `num_bytes` of a file: its beginning, its end, and some
+// between, more in a larger file. No hash if the file has fewer bytes.
 arrow::Result<std::optional<uint64_t>> Fingerprint(arrow::io::RandomAccessFile& file,
                                                    int64_t num_bytes) {
   constexpr int64_t kPieceBytes = 512;
@@ -109,7 +109,7 @@ arrow::Result<std::optional<uint64_t>> Fingerprint(arrow::io::RandomAccessFile& 
     if (got < wanted) return std::nullopt;
     hash = HashOn(hash, std::span(piece).first(static_cast<size_t>(got)));
   }
-  // 0 says that there is none.
+  // 0 means no hash.
   return std::max<uint64_t>(hash, 1);
 }
 
@@ -118,7 +118,7 @@ arrow::Status TakeFingerprint(arrow::io::RandomAccessFile& open, InputFile* file
   ARROW_ASSIGN_OR_RAISE(const auto fingerprint, Fingerprint(open, now.num_bytes));
   if (!fingerprint.has_value()) {
     return arrow::Status::IOError("Expected ", now.num_bytes,
-                                  " bytes; the file has become shorter just now");
+                                  " bytes; the file was truncated while it was read");
   }
   file->size = now.num_bytes;
   file->modified = now.modified.value_or(-1);
@@ -126,7 +126,7 @@ arrow::Status TakeFingerprint(arrow::io::RandomAccessFile& open, InputFile* file
   return arrow::Status::OK();
 }
 
-// Whether a file begins with all that it had when its fingerprint was taken.
+// Whether a file still begins with the bytes it had when its fingerprint was taken.
 arrow::Result<bool> HasFingerprint(const Split& split,
                                    arrow::io::RandomAccessFile& file) {
   if (split.file_fingerprint == 0) return false;
@@ -152,21 +152,23 @@ void NoteFileState(const InputFile& file, Split* split) {
   split->file_fingerprint = file.fingerprint;
 }
 
-arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file) {
+arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file,
+                             MayGrow may_grow) {
   if (split.file_bytes < 0) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const FileState now, SettledState(split, file));
   const bool is_same_size = split.file_bytes == now.num_bytes;
   if (is_same_size && IsSameTime(split.file_modified, now)) return arrow::Status::OK();
-  if (now.num_bytes > split.file_bytes) {
+  if (may_grow == MayGrow::kYes && now.num_bytes > split.file_bytes) {
     ARROW_ASSIGN_OR_RAISE(const bool has_grown, HasFingerprint(split, file));
     if (has_grown) return arrow::Status::OK();
   }
-  constexpr char kExpected[] =
-      "Expected the file as it was when its reading was planned, or with more after it, "
-      "but it was changed since; to read it as it is now, call the reader again "
-      "(read_csv, read_json). ";
-  if (is_same_size) return arrow::Status::IOError(kExpected, "It was written to");
-  return arrow::Status::IOError(kExpected, "It had ", split.file_bytes,
+  const std::string expected =
+      std::string("Expected the file to be unchanged since its scan was planned, ") +
+      (may_grow == MayGrow::kYes ? "or only appended to, " : "") +
+      "but it has changed since; to read its current contents, call the reader again "
+      "(read_csv, read_parquet, ...). ";
+  if (is_same_size) return arrow::Status::IOError(expected, "It was modified");
+  return arrow::Status::IOError(expected, "It had ", split.file_bytes,
                                 " bytes, and now has ", now.num_bytes);
 }
 

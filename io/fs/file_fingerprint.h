@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <arrow/io/interfaces.h>
@@ -11,19 +12,22 @@
 
 namespace xshards::io {
 
-/// Note of local files, as they are now, their size, when they were modified, and a hash
-/// of some of their bytes, which tells later whether a file has only grown. The same on
-/// every host. Of remote files the size stays the one listed, and there is no hash:
-/// objects are replaced, not appended to.
+/// Record size, mtime and a sampled hash of local files, by which it can be checked later
+/// whether a file was only appended to. The same on every host. Remote files keep the
+/// listed size and get no hash: objects are replaced, not appended to.
 arrow::Status TakeFingerprints(std::vector<InputFile>* files);
 
-/// Note in a split what tells whether its file is still the one that was listed.
+/// Record in a split the fingerprint of its file.
 void NoteFileState(const InputFile& file, Split* split);
 
-/// IOError where the bytes that a split's file, opened, had when they were noted are
-/// there no longer: records are not where they were. What was appended since is no
-/// matter, if the beginning, the end, and a few pieces between are as they were. A file
-/// of the same size must have the same time, which is not known of all remote files.
-arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file);
+/// Whether a file may have been appended to: text may, a file with a footer may not.
+enum class MayGrow : uint8_t { kYes, kNo };
+
+/// IOError if the bytes recorded in a split's fingerprint have changed in the opened
+/// file: records may have moved. Appending is fine where a file may grow, if the
+/// beginning, the end and some samples between are unchanged. A file of the same size
+/// must have the same mtime, which is not known for all remote files.
+arrow::Status CheckUnchanged(const Split& split, arrow::io::RandomAccessFile& file,
+                             MayGrow may_grow = MayGrow::kYes);
 
 }  // namespace xshards::io

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
+#include <functional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <arrow/filesystem/filesystem.h>
@@ -13,11 +12,14 @@
 
 #include "io/fs/file_system.h"
 #include "io/fs/glob.h"
+#include "io/fs/local_walk.h"
 
 namespace xshards::io {
 namespace {
 
-/// Says "no such file" in a way that Python's FileNotFoundError is made of.
+using KeepFile = std::function<bool(std::string_view below)>;
+
+/// A "no such file" error that becomes Python's FileNotFoundError.
 arrow::Status NotFound(const char* expected, const std::string& path) {
   return arrow::Status::IOError(expected, path, "'")
       .WithDetail(arrow::internal::StatusDetailFromErrno(ENOENT));
@@ -35,53 +37,49 @@ std::string_view Below(std::string_view folder, std::string_view path) {
   return path;
 }
 
+// A folder _k=1 is not hidden: it holds the rows of one value of column _k.
 bool IsHidden(std::string_view path) {
-  bool at_start = true;
-  for (const char c : path) {
-    if (at_start && (c == '.' || c == '_')) return true;
-    at_start = c == '/';
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    const bool is_folder = slash != std::string_view::npos;
+    const std::string_view name = path.substr(0, slash);
+    const bool is_value = is_folder && name.find('=') != std::string_view::npos;
+    if (name.starts_with('.') || (name.starts_with('_') && !is_value)) return true;
+    path.remove_prefix(is_folder ? slash + 1 : path.size());
   }
   return false;
 }
 
-// A link to nothing is no file to the file system, which would leave it out.
-template <typename Keep>
-arrow::Status CheckLinks(const std::string& folder, bool recursive, const Keep& keep) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const auto check = [&](const fs::directory_entry& entry) {
-    std::error_code unreadable;
-    if (!entry.is_symlink(unreadable) || fs::exists(entry.path(), unreadable) ||
-        !keep(Below(folder, entry.path().native()))) {
-      return arrow::Status::OK();
-    }
-    return NotFound("Expected a file, found a link to nothing at '", entry.path());
-  };
-  if (!recursive) {
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      ARROW_RETURN_NOT_OK(check(entry));
-    }
-    return arrow::Status::OK();
-  }
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    ARROW_RETURN_NOT_OK(check(*it));
-  }
-  return arrow::Status::OK();
+void SortByPath(std::vector<InputFile>* files) {
+  std::sort(files->begin(), files->end(),
+            [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
 }
 
-template <typename Keep>
+arrow::Result<std::vector<InputFile>> ListLocal(const std::string& base,
+                                                const std::string& folder, bool recursive,
+                                                const KeepFile& keep) {
+  auto found = WalkLocal(folder, recursive, keep);
+  if (!found.ok()) return WithPath(found.status(), "Could not list", base);
+  std::vector<InputFile> files;
+  for (auto& file : *found) {
+    files.push_back({.path = file.path,
+                     .size = file.size,
+                     .below = std::string(Below(folder, file.path)),
+                     .modified = file.modified});
+  }
+  SortByPath(&files);
+  return files;
+}
+
 arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
                                                 const Location& location, bool recursive,
-                                                const Keep& keep) {
+                                                const KeepFile& keep) {
+  if (location.is_local) return ListLocal(base, location.path, recursive, keep);
   arrow::fs::FileSelector selector;
   selector.base_dir = location.path;
   selector.recursive = recursive;
   auto listed = location.file_system->GetFileInfo(selector);
   if (!listed.ok()) return WithPath(listed.status(), "Could not list", base);
-  if (location.is_local) {
-    ARROW_RETURN_NOT_OK(CheckLinks(location.path, recursive, keep));
-  }
   std::vector<InputFile> files;
   for (const auto& info : *listed) {
     if (!info.IsFile() || !keep(Below(location.path, info.path()))) continue;
@@ -91,8 +89,7 @@ arrow::Result<std::vector<InputFile>> ListBelow(const std::string& base,
                      .below = std::string(Below(location.path, info.path())),
                      .modified = ModifiedAt(info)});
   }
-  std::sort(files.begin(), files.end(),
-            [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
+  SortByPath(&files);
   return files;
 }
 
@@ -130,7 +127,7 @@ arrow::Result<std::vector<InputFile>> ListPattern(const std::string& path) {
 }
 
 arrow::Result<std::vector<InputFile>> ListOne(const std::string& path) {
-  // The query of a URI is no wildcard; a name that exists is itself, whatever is in it.
+  // The query of a URI is not a wildcard; a name that exists is taken literally.
   const std::string plain = IsUri(path) ? path.substr(0, path.find('?')) : path;
   if (IsUri(path) && HasWildcard(plain)) return ListPattern(path);
   ARROW_ASSIGN_OR_RAISE(const auto location, Locate(path));

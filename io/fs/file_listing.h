@@ -13,15 +13,15 @@ namespace xshards::io {
 struct InputFile {
   std::string path;
   int64_t size = 0;
-  std::string below = {};    // its path from the folder that was listed, if one was
+  std::string below = {};    // its path relative to the listed folder, if any
   int64_t modified = -1;     // in nanoseconds since 1970; -1: not known
   uint64_t fingerprint = 0;  // see TakeFingerprints; 0: not taken
 };
 
-/// The files that paths stand for. Each path is a file, a folder (all files below it
-/// but those whose name, or whose folder's name, starts with `.` or `_`), a pattern with
-/// `*`, `?`, `[...]` or `**`, or a URI of any of these. Paths keep their order; the files
-/// of a folder or pattern come sorted by name.
+/// The files that paths refer to. Each path is a file, a folder (all files below it
+/// except those whose name, or whose folder's name, starts with `.` or `_`), a pattern
+/// with `*`, `?`, `[...]` or `**`, or a URI of any of these. Paths keep their order; the
+/// files of a folder or pattern are sorted by name.
 ///
 /// IOError names the path and says what was expected: for a missing file, a folder
 /// without files, a pattern that matches nothing.

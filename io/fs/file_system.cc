@@ -15,8 +15,8 @@
 namespace xshards::io {
 namespace {
 
-// Arrow keeps S3 in a library of its own, beside libarrow. Loading it is the one
-// process-wide act of this folder; it happens once, when an s3:// path is first seen.
+// Arrow's S3 support is a separate library in the folder of libarrow. Loading it is the
+// only process-wide effect of this folder; it happens once, with the first s3:// path.
 arrow::Status LoadS3() {
   static std::once_flag loaded;
   static arrow::Status status;
@@ -25,8 +25,8 @@ arrow::Status LoadS3() {
     if (dladdr(reinterpret_cast<const void*>(&arrow::GetBuildInfo), &info) == 0 ||
         info.dli_fname == nullptr) {
       status = arrow::Status::IOError(
-          "s3:// needs libarrow_s3, and libarrow, beside "
-          "which it lies, could not be found");
+          "s3:// needs libarrow_s3 from the folder of libarrow, but libarrow "
+          "could not be found");
       return;
     }
     const auto library = std::filesystem::path(info.dli_fname).parent_path() /
@@ -37,8 +37,8 @@ arrow::Status LoadS3() {
 }
 
 // The AWS library must be shut down before its static objects are destroyed. They are
-// made with the first S3 file system, so this is called after that one: what is
-// registered last runs first.
+// created with the first S3 file system, so this is registered after it: handlers run in
+// reverse order.
 void FinalizeS3AtExit() {
   static std::once_flag registered;
   std::call_once(registered, [] { std::atexit([] { arrow::fs::EnsureFinalized(); }); });
@@ -68,7 +68,7 @@ arrow::Result<Location> LocateUri(const std::string& uri) {
   return location;
 }
 
-// Everything that RFC 3986 reserves, but the slashes that structure the path.
+// Everything that RFC 3986 reserves, except the slashes between path components.
 std::string EscapePath(const std::string& path) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string escaped;
@@ -107,6 +107,7 @@ std::string BarePath(const std::string& path) {
 
 arrow::Result<Location> Locate(const std::string& path) {
   if (path.empty()) return arrow::Status::Invalid("Expected a path, got an empty string");
+  ARROW_RETURN_NOT_OK(CheckSecretsQuoted(path));
   if (IsUri(path)) return LocateUri(path);
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
@@ -148,25 +149,6 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
   auto file = location.file_system->OpenInputFile(location.path);
   if (!file.ok()) return WithPath(file.status(), "Could not open", path);
   return file;
-}
-
-std::string WithoutSecrets(std::string_view text) {
-  std::string shown;
-  for (size_t colon = text.find("://"); colon != std::string_view::npos;
-       colon = text.find("://")) {
-    shown += text.substr(0, colon + 3);
-    text.remove_prefix(colon + 3);
-    const size_t end = text.find_first_of("@/?#'\" \t\r\n");
-    if (end != std::string_view::npos && text[end] == '@') text.remove_prefix(end + 1);
-  }
-  return shown.append(text);
-}
-
-arrow::Status WithPath(const arrow::Status& status, std::string_view what,
-                       const std::string& path) {
-  if (status.ok()) return status;
-  return status.WithMessage(
-      WithoutSecrets(std::string(what) + " '" + path + "': " + status.message()));
 }
 
 }  // namespace xshards::io

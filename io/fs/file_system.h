@@ -23,24 +23,23 @@ struct Location {
 /// True for "s3://...", "file:///..." and the like.
 bool IsUri(std::string_view path);
 
-/// True for a path and for "file:///...": reading in small pieces costs no more than in
-/// large ones.
+/// True for a path and for "file:///...": small reads cost no more than large ones.
 bool IsLocal(std::string_view path);
 
-/// The folders and the name of a file: of a URI, what is behind its host, unescaped and
-/// without the query; a path is all of it.
+/// The folders and the name of a file: of a URI the part after its host, unescaped and
+/// without the query; a path is returned unchanged.
 std::string BarePath(const std::string& path);
 
 /// Find the file system of a path or URI. Local paths become absolute. Libraries for
-/// remote systems are loaded on first use; IOError says what one needs where it is not
-/// there (hdfs:// needs Hadoop's library and a JVM).
+/// remote systems are loaded on first use; IOError names the missing library (hdfs://
+/// needs Hadoop's library and a JVM).
 arrow::Result<Location> Locate(const std::string& path);
 
-/// True where files are objects, that appear when they are complete, and folders are no
-/// more than parts of their names: S3 and its like.
+/// True for object stores such as S3: files appear when they are complete, and folders
+/// are only prefixes of their names.
 bool HasObjects(const arrow::fs::FileSystem& file_system);
 
-/// Write `path`, found below `base`, as the whole path or URI that Locate() takes.
+/// The full path or URI, as Locate() takes it, of `path`, which was found below `base`.
 arrow::Result<std::string> PathBelow(const std::string& base, const Location& location,
                                      const std::string& path);
 
@@ -52,8 +51,11 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
 /// "s3://bucket".
 XSHARDS_EXPORT std::string WithoutSecrets(std::string_view text);
 
-/// Add the name of a file to what went wrong with it, keeping the kind of error. Shows no
-/// credentials.
+/// Invalid for a URI whose password holds a character that ends it: libraries would take
+/// its rest for a path, and show it.
+XSHARDS_EXPORT arrow::Status CheckSecretsQuoted(const std::string& path);
+
+/// Add the name of a file to an error, keeping its code. Shows no credentials.
 arrow::Status WithPath(const arrow::Status& status, std::string_view what,
                        const std::string& path);
 

@@ -7,7 +7,7 @@ namespace xshards::io {
 namespace {
 
 // Match one character against a set whose '[' is at pattern[0]; returns the length of the
-// set in the pattern, or 0 where it is not closed and so stands for itself.
+// set in the pattern, or 0 if it is not closed and so is literal.
 size_t MatchSet(std::string_view pattern, char c, bool* matched) {
   size_t i = 1;
   const bool negated = i < pattern.size() && pattern[i] == '!';

@@ -15,11 +15,9 @@ arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context, const Paths& pa
   return ReadTypedFiles(
       "ipc", std::move(context), paths, options,
       [&](const InputFile& input) -> arrow::Result<TypedFile> {
-        int64_t bytes_read = 0;
-        ARROW_ASSIGN_OR_RAISE(const auto reader,
-                              OpenIpcFile(input.path, {}, &bytes_read, pool));
+        ARROW_ASSIGN_OR_RAISE(const auto reader, OpenIpcFile(input.path, pool));
         TypedFile typed{.schema = EngineSchema(*reader->schema()), .groups = {}};
-        // The footer does not say how large batches are; they mostly are alike.
+        // The footer does not contain the sizes of batches; they are usually similar.
         const int num_batches = reader->num_record_batches();
         const int64_t num_bytes =
             std::max(input.size / std::max(num_batches, 1), int64_t{1});

@@ -26,23 +26,30 @@ class IpcWriter final : public FileWriter {
 
 }  // namespace
 
+arrow::Status IpcWriterOptions::Validate() const {
+  if (compression == "none" || compression == "lz4" || compression == "zstd") {
+    return arrow::Status::OK();
+  }
+  return arrow::Status::Invalid("compression must be lz4, zstd or none, got '",
+                                compression, "'");
+}
+
+FormatOptionsPointer MakeWriterOptions(const IpcWriterOptions& options) {
+  return MakeOptions(options);
+}
+
 arrow::Result<std::unique_ptr<FileWriter>> OpenIpcWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const IpcWriterOptions& options,
     arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {"compression"}, "IPC writing"));
   auto write_options = arrow::ipc::IpcWriteOptions::Defaults();
   write_options.memory_pool = pool;
   write_options.use_threads = false;
-  const auto name = GetString(options, "compression").value_or("none");
-  if (name == "lz4" || name == "zstd") {
-    ARROW_ASSIGN_OR_RAISE(
-        write_options.codec,
-        arrow::util::Codec::Create(name == "lz4" ? arrow::Compression::LZ4_FRAME
-                                                 : arrow::Compression::ZSTD));
-  } else if (name != "none") {
-    return arrow::Status::Invalid("compression must be lz4, zstd or none, got '", name,
-                                  "'");
+  if (options.compression != "none") {
+    ARROW_ASSIGN_OR_RAISE(write_options.codec,
+                          arrow::util::Codec::Create(options.compression == "lz4"
+                                                         ? arrow::Compression::LZ4_FRAME
+                                                         : arrow::Compression::ZSTD));
   }
   ARROW_ASSIGN_OR_RAISE(auto writer,
                         arrow::ipc::MakeFileWriter(file, schema, write_options));

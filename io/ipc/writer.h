@@ -4,14 +4,14 @@
 #include <memory>
 
 #include "io/write/file_writer.h"
+#include "io/writers.h"
 
 namespace xshards::io {
 
-/// The Arrow IPC file format (Feather V2). Option: `compression` (none, the default, lz4
-/// or zstd).
+/// The Arrow IPC file format (Feather V2).
 arrow::Result<std::unique_ptr<FileWriter>> OpenIpcWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const IpcWriterOptions& options,
     arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

@@ -7,11 +7,11 @@
 
 #include "io/fs/file_system.h"
 #include "io/json/value_parser.h"
+#include "io/text/byte_order_mark.h"
 
 namespace xshards::io {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 static_assert(kJsonPadding <= kTextPadding);
 
 }  // namespace
@@ -40,7 +40,7 @@ arrow::Result<JsonInput::Block> JsonInput::Next() {
     auto size = static_cast<int64_t>(text.size());
     if (layout_ == JsonLayout::kLines && !block->is_last) {
       const size_t line_feed = text.rfind('\n');
-      if (line_feed == std::string_view::npos) continue;  // with a larger block
+      if (line_feed == std::string_view::npos) continue;  // retry with a larger block
       size = static_cast<int64_t>(line_feed) + 1;
     }
     return Block{.text = text.data(),

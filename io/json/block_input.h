@@ -17,12 +17,13 @@ namespace xshards::io {
 enum class JsonLayout : uint8_t { kLines, kArray };
 
 /// The text of a split in blocks, each followed by kJsonPadding zero bytes, or by the
-/// line that goes on in the next block. A block lives until the one after the next.
+/// line that continues in the next block. A block is valid until the one after the next
+/// is read.
 class JsonInput {
  public:
   struct Block {
     const char* text = nullptr;
-    int64_t size = 0;      // of lines: up to the end of the last whole one
+    int64_t size = 0;      // of lines: up to the end of the last complete one
     int64_t position = 0;  // of the block in the text of the file
     bool is_last = false;
   };
@@ -32,14 +33,14 @@ class JsonInput {
   static arrow::Result<JsonInput> Open(const Split& split, JsonLayout layout,
                                        int64_t block_bytes, arrow::MemoryPool* pool);
 
-  /// The next block: what Consume() left of the last, and more. Where nothing of it was
-  /// consumed, the block grows; Invalid where it would exceed a gigabyte. Errors name
-  /// the file.
+  /// The next block: what Consume() left of the last, and more. If nothing of it was
+  /// consumed, the block grows; Invalid if it would exceed a gigabyte. Errors name the
+  /// file.
   arrow::Result<Block> Next();
-  /// Say how much of the block was used.
+  /// Set how much of the block was used.
   void Consume(int64_t num_bytes) { blocks_.Consume(num_bytes); }
 
-  /// How many bytes of the file have been read.
+  /// The bytes of the file read so far.
   arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
 
  private:
@@ -49,8 +50,7 @@ class JsonInput {
   TextBlocks blocks_;
 };
 
-/// What the first character of a file's text that is no blank says. Nothing at all is
-/// lines.
+/// The layout implied by the first non-blank character of a file. An empty file is lines.
 arrow::Result<JsonLayout> FindJsonLayout(const std::string& path,
                                          arrow::MemoryPool* pool);
 

@@ -24,7 +24,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> CastTo(
   if (cast.ok()) return cast;
   return cast.status().WithMessage("Expected ", field.type()->ToString(), " for key '",
                                    field.name(),
-                                   "' as dtype says: ", cast.status().message());
+                                   "' as given in dtype: ", cast.status().message());
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ arrow::Result<std::unique_ptr<JsonRecords>> JsonRecords::Make(JsonRecordFormat f
   std::unique_ptr<JsonRecords> made(new JsonRecords(std::move(format), pool));
   const auto& wanted = made->format_.wanted->fields();
   const auto& known = made->format_.known->fields();
-  // A key that the schema does not know matters where all of a record is wanted.
+  // A key unknown to the schema matters if complete records are requested.
   ARROW_ASSIGN_OR_RAISE(made->columns_,
                         MakeJsonObject({.wanted = wanted,
                                         .known = known,
@@ -87,14 +87,14 @@ arrow::Result<int64_t> JsonRecords::Append(const JsonInput::Block& block) {
                        "utf-8", std::string(begin, checked));
   }
   if (state_.record_begin == nullptr) {
-    // There may be no more than a part of a byte order mark, or blanks.
+    // There may be only part of a byte order mark, or blanks.
     const bool is_short = block.size < 4 || SkipJsonBlanks(begin, true) >= end;
     if (is_short && !block.is_last) return 0;
     ARROW_RETURN_NOT_OK(OpenArray(block, &begin));
   }
   ARROW_ASSIGN_OR_RAISE(const int64_t used, AppendText(block, begin, end));
   if (!block.is_last) return used;
-  // A piece of the array ends before a record of the next piece.
+  // A split of the array ends before the first record of the next split.
   const auto place =
       format_.is_final ? JsonArrayPlace::kEnd : JsonArrayPlace::kAfterComma;
   if (state_.place != place) {
@@ -108,10 +108,10 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
                                                const char* begin, const char* end) {
   while (loop_(state_, begin, end) == nullptr) {
     if (state_.stop == JsonStop::kNoMemory) {
-      return arrow::Status::OutOfMemory("Could not hold the columns of '", format_.path,
-                                        "'");
+      return arrow::Status::OutOfMemory("Not enough memory for the columns of '",
+                                        format_.path, "'");
     }
-    // What comes first is a value that does not fit, but is the rest JSON?
+    // The first error is a value that does not fit: check whether the rest is JSON.
     if (state_.stop == JsonStop::kTypeMismatch &&
         on_demand_.Check(state_.record_begin, end, &state_.fault) == nullptr) {
       state_.stop = JsonStop::kFault;
@@ -129,7 +129,7 @@ arrow::Result<int64_t> JsonRecords::AppendText(const JsonInput::Block& block,
   return end - block.text;
 }
 
-// Line by line, as some are not UTF-8.
+// Line by line, since some are not UTF-8.
 arrow::Status JsonRecords::AppendLines(const JsonInput::Block& block) {
   const char* const end = block.text + block.size;
   for (const char* line = block.text; line < end;) {
@@ -149,7 +149,7 @@ arrow::Status JsonRecords::LeaveOut(const JsonInput::Block& block, const char* l
   if (format_.on_bad_lines == BadLines::kSkip) return arrow::Status::OK();
   const bool is_error = format_.on_bad_lines == BadLines::kError;
   if (!is_error && num_bad_lines_++ > 0) return arrow::Status::OK();
-  // To find the number of the line costs time.
+  // Finding the line number takes time.
   auto error = NotJson(format_.path, block, line, fault, pool_);
   if (is_error) return error;
   first_bad_line_ = error.message();
@@ -181,8 +181,7 @@ arrow::Status JsonRecords::ExplainTypeMismatch(const JsonInput::Block& block,
       "Could not read ",
       JsonPlace(format_.path, block.position + (record - block.text), pool_),
       ": Expected ", type, " for key '", name,
-      is_asked ? "' as dtype asks"
-               : "' as when the types were found; did the file change?",
+      is_asked ? "' as given in dtype" : "' as inferred before; did the file change?",
       ". The record: ",
       ShortenJson(std::string_view(record, static_cast<size_t>(record_end - record))));
 }

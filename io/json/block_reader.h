@@ -18,17 +18,17 @@
 
 namespace xshards::io {
 
-/// What a file's records are read as.
+/// How a file's records are read.
 struct JsonRecordFormat {
   JsonLayout layout = JsonLayout::kLines;
   BadLines on_bad_lines = BadLines::kError;
   std::string path;  // for messages
-  /// The text ends where the file does, so that an array must be closed there.
+  /// The text ends at the end of the file, so that an array must be closed there.
   bool is_final = true;
   std::shared_ptr<arrow::Schema> wanted;
   std::shared_ptr<arrow::Schema> known;  // all keys of the files
-  std::vector<std::string> settled;      // columns whose types the user gave
-  bool inferred = false;                 // the other types, and the keys
+  std::vector<std::string> settled;      // columns whose types the user specified
+  bool inferred = false;  // whether the other types and the keys are inferred
   JsonTarget target = JsonTarget::kBaseline;
 };
 
@@ -39,15 +39,15 @@ class JsonRecords {
                                                           arrow::MemoryPool* pool);
 
   /// Append the records of a block; returns how much of it was used. Invalid names the
-  /// file, the line and what is wrong with it; xshards::TypeMismatchError() where that is
-  /// a type or a lacking key that was inferred.
+  /// file, the line and the fault; xshards::TypeMismatchError() if a value does not fit
+  /// an inferred type or a key was not seen before.
   arrow::Result<int64_t> Append(const JsonInput::Block& block);
 
-  /// Say how many rows are appended before each Finish(), about.
+  /// Set the approximate number of rows appended before each Finish().
   void Expect(int64_t num_rows) { ExpectRows(columns_.get(), num_rows); }
   int64_t num_rows() const { return state_.num_rows; }
-  /// How many lines were left out so far, and what was wrong with the first; counted
-  /// where `on_bad_lines` is kWarn.
+  /// The lines skipped so far, and the error of the first; counted if `on_bad_lines` is
+  /// kWarn.
   int64_t num_bad_lines() const { return num_bad_lines_; }
   const std::string& first_bad_line() const { return first_bad_line_; }
   /// Take the rows out.
@@ -59,7 +59,7 @@ class JsonRecords {
   arrow::Result<int64_t> AppendText(const JsonInput::Block& block, const char* begin,
                                     const char* end);
   arrow::Status AppendLines(const JsonInput::Block& block);
-  // The error of a line; OK where such lines are left out.
+  // The error of a line; OK if such lines are skipped.
   arrow::Status LeaveOut(const JsonInput::Block& block, const char* line,
                          const JsonFault& fault);
   arrow::Status OpenArray(const JsonInput::Block& block, const char** begin);

@@ -22,7 +22,7 @@ bool HasText(JsonKind kind) {
   return kind == JsonKind::kText || kind == JsonKind::kAnyText || kind == JsonKind::kJson;
 }
 
-// Bytes of `values` for so many rows.
+// Bytes of `values` for `rows` rows.
 int64_t ValueBytes(JsonKind kind, int64_t rows) {
   switch (kind) {
     case JsonKind::kBool:
@@ -262,7 +262,7 @@ bool GrowText(JsonColumn* column, int64_t text_size) {
   const auto expected =
       static_cast<int64_t>(1.03 * row_bytes * static_cast<double>(column->capacity));
   const int64_t least = column->text_capacity + column->text_capacity / 4;
-  // Vector stores may write beyond the end.
+  // Vector stores may write past the end.
   const int64_t wanted =
       PackedBytes(std::max({text_size, least, expected, int64_t{256}}) + kJsonPadding);
   if (!GrowBuffer(wanted, column->pool, &column->text_buffer)) return false;

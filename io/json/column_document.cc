@@ -5,14 +5,13 @@
 #include "io/fs/file_system.h"
 #include "io/json/string_tracker.h"
 #include "io/readers.h"
+#include "io/text/byte_order_mark.h"
 #include "io/text/text_input.h"
 
 namespace xshards::io {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-/// Follows the first object of a text to its end, and looks at what is behind it.
+/// Follows the first object of a text to its end, and checks what follows it.
 class FirstObject {
  public:
   /// Returns whether more text matters.
@@ -33,10 +32,10 @@ class FirstObject {
  private:
   enum class Place : uint8_t { kBefore, kInside, kBehind, kElsewhere };
 
-  // Whether a string may stand here: as a key of the object, or inside a value.
+  // Whether a string is allowed here: as a key of the object, or inside a value.
   bool TakesString() const { return place_ == Place::kInside && !is_value_next_; }
 
-  // A character that is no blank; returns whether the text can still be such an object.
+  // A non-blank character; returns whether the text can still be such an object.
   bool Follow(char c) {
     if (place_ != Place::kInside) {
       const bool begins = place_ == Place::kBefore && c == '{';

@@ -24,7 +24,7 @@ static_assert(kJsonPadding >= static_cast<int64_t>(simdjson::SIMDJSON_PADDING));
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// The end of a scalar, whose token reaches up to the next one.
+// The end of a scalar, whose token extends to the next one.
 const char* ScalarEnd(std::string_view token) {
   const char* end = token.data() + token.size();
   while (IsBlank(end[-1])) --end;
@@ -42,7 +42,7 @@ bool HasEscape(std::string_view text) {
   return text.find('\\') != std::string_view::npos;
 }
 
-// Name what is wrong in an object after its opening brace or after a value of it.
+// Name the fault in an object after its opening brace or after one of its values.
 const char* MemberFault(const char* p, bool is_first, JsonFault* fault) {
   p = SkipJsonBlanks(p, true);
   if (!is_first) {
@@ -92,7 +92,7 @@ class JsonOnDemand::Impl {
   template <typename ReadItem>
   const char* Items(ondemand::value& value, const char* bracket, ReadItem read);
 
-  // Replace a string by what it stands for; false where an escape is wrong.
+  // Unescape a string in place; false if an escape is invalid.
   bool UnescapeText(std::string_view* text);
   const char* CheckString(ondemand::value& value);
   const char* CheckValue(ondemand::value& value, int depth);
@@ -101,7 +101,7 @@ class JsonOnDemand::Impl {
                              const char* brace, int depth);
   const char* ObserveValue(JsonShape& shape, ondemand::value& value, int depth);
 
-  // A number that simdjson does not take: NaN, infinite, or beyond 64 bits.
+  // A number that simdjson does not accept: NaN, infinite, or beyond 64 bits.
   const char* ReadNumber(std::string_view token, JsonNumberValue* number);
   const char* TooDeep(const char* p) {
     return fault_->Set(p, "values nested at most 1024 deep");
@@ -109,7 +109,7 @@ class JsonOnDemand::Impl {
 
   const JsonLayout layout_;
   arrow::MemoryPool* const pool_;
-  // Never touched: it stands in the budget for what simdjson allocates.
+  // Never touched: it accounts in the budget for simdjson's allocations.
   std::unique_ptr<arrow::Buffer> reserved_;
   ondemand::parser parser_;
   ondemand::document document_;
@@ -123,7 +123,7 @@ class JsonOnDemand::Impl {
 bool JsonOnDemand::Impl::Grow(size_t bytes) {
   if (parser_.capacity() >= bytes && parser_.capacity() > 0) return true;
   const size_t capacity = std::max({bytes, 2 * parser_.capacity(), size_t{16} << 10});
-  // Strings, and 32 bits a byte of text for the index.
+  // Strings, and 32 bits per byte of text for the index.
   auto reserved = arrow::AllocateBuffer(static_cast<int64_t>(6 * capacity), pool_);
   if (!reserved.ok()) return false;
   reserved_ = reserved.MoveValueUnsafe();
@@ -163,7 +163,7 @@ bool JsonOnDemand::Impl::Start(const char* begin, const char* end, JsonFault* fa
 template <typename ReadMember>
 const char* JsonOnDemand::Impl::Members(ondemand::object& object, const char* brace,
                                         ReadMember read) {
-  const char* end = brace + 1;  // of what was right
+  const char* end = brace + 1;  // of the valid part
   for (auto next : object) {
     ondemand::field member;
     if (std::move(next).get(member) != SUCCESS) {

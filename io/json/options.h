@@ -6,10 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "io/options/option_map.h"
 #include "io/options/split_size.h"
 #include "io/text/bad_lines.h"
 #include "xshards/export.h"
@@ -18,8 +16,7 @@ namespace xshards::io {
 
 /// How to read JSON records, UTF-8.
 struct XSHARDS_EXPORT JsonOptions {
-  /// One object a line; false: each file is an array of objects. Looked for in the files
-  /// by default.
+  /// One object per line; false: each file is an array of objects. Detected by default.
   std::optional<bool> lines{};
   /// Types by column name, see TypeFromName; other columns are inferred.
   std::map<std::string, std::string> dtype{};
@@ -28,8 +25,15 @@ struct XSHARDS_EXPORT JsonOptions {
   SplitSize split{};
 
   arrow::Status Validate() const;
-  OptionMap ToMap() const;
-  static arrow::Result<JsonOptions> FromMap(const OptionMap& map);
+
+  template <typename Options, typename Visit>
+  static void VisitMembers(Options& options, const Visit& visit) {
+    visit("lines", options.lines);
+    visit("dtype", options.dtype);
+    visit("on_bad_lines", options.on_bad_lines);
+    visit("nrows", options.nrows);
+    SplitSize::VisitMembers(options.split, visit);
+  }
 };
 
 }  // namespace xshards::io

@@ -6,17 +6,20 @@
 #include "io/fs/file_fingerprint.h"
 #include "io/fs/file_listing.h"
 #include "io/json/block_input.h"
+#include "io/json/scan_options.h"
 #include "io/json/split_planner.h"
 #include "io/json/structure.h"
 #include "io/json/type_inference.h"
+#include "io/options/option_codec.h"
 #include "io/readers.h"
 #include "io/scan/hive_scan.h"
 #include "io/text/text_splits.h"
+#include "xshards/plan/result_store.h"
 
 namespace xshards::io {
 namespace {
 
-/// Plans the reading of JSON files.
+/// Plans a scan of JSON files.
 class JsonPlanner {
  public:
   JsonPlanner(const JsonOptions& options, RunPlan run, arrow::MemoryPool* pool)
@@ -27,7 +30,7 @@ class JsonPlanner {
       ARROW_ASSIGN_OR_RAISE(options_.lines, AreLines(files));
     }
     scan_.format = "json";
-    scan_.options = options_.ToMap();
+    scan_.options = MakeOptions(JsonScanOptions{.json = options_});
     const int64_t total =
         std::accumulate(files.begin(), files.end(), int64_t{0},
                         [](int64_t sum, const InputFile& f) { return sum + f.size; });
@@ -38,14 +41,13 @@ class JsonPlanner {
     ARROW_ASSIGN_OR_RAISE(scan_.schema, InferSchema());
     ARROW_ASSIGN_OR_RAISE(const auto folders, HiveFields(files));
     AddHiveFields(folders, &scan_);
-    // Also where dtype gives all types: there may be keys that no sample has.
+    // Even if dtype specifies all types: there may be keys that no sample has.
     scan_.inferred = true;
-    scan_.found = std::make_shared<SchemaCell>();
     return std::move(scan_);
   }
 
  private:
-  // Whether files hold lines, as their first characters say.
+  // Whether files contain lines, by their first characters.
   arrow::Result<bool> AreLines(const std::vector<InputFile>& files) const {
     std::optional<JsonLayout> layout;
     for (const auto& file : files) {
@@ -54,7 +56,7 @@ class JsonPlanner {
       if (found != layout.value_or(found)) {
         return arrow::Status::Invalid(
             "Expected either JSON lines or arrays of objects in all files; '", file.path,
-            "' differs from those before it");
+            "' differs from the files before it");
       }
       layout = found;
     }
@@ -71,7 +73,7 @@ class JsonPlanner {
     return JsonSchema(shape, options_);
   }
 
-  // Rows behind the first nrows are not read, so they have no say in the types.
+  // Rows after the first nrows are not read, so they do not affect the types.
   arrow::Status SampleFirstRows(JsonShape* shape) {
     JsonOptions options = options_;
     for (size_t i = 0; i < scan_.splits.size(); ++i) {
@@ -99,6 +101,7 @@ arrow::Result<XShards> ReadJson(std::shared_ptr<Context> context, const Paths& p
   ARROW_RETURN_NOT_OK(TakeFingerprints(&files));
   JsonPlanner planner(options, context->MakeProbe(stop), context->memory_pool());
   ARROW_ASSIGN_OR_RAISE(auto scan, planner.Plan(files, context->cores()));
+  scan.found = context->results().MakeId();
   XShards shards(std::move(context), MakeNode(std::move(scan)));
   return options.nrows.has_value() ? shards.Head(*options.nrows) : shards;
 }

@@ -13,24 +13,24 @@
 
 namespace xshards::io {
 
-// Records and the lines they stand on, apart from the columns they become.
+// Records and their lines, independent of columns.
 
-/// A fault shows at most so many bytes before the place where a text is cut.
+/// An error shows at most this many bytes before the place where a text is shortened.
 inline constexpr int64_t kLongestJsonToken = 16;
 
-/// What a fault expects where a text is not that.
+/// The expectation that errors name for a text that is not UTF-8.
 inline constexpr char kUtf8[] = "UTF-8";
-/// Where a text ends without a character that is cut in two.
+/// The end of a text without a truncated last character.
 const char* WholeCharactersEnd(const char* begin, const char* end);
 
 /// What follows a line.
 const char* JsonLineEnd(const char* p, const char* end);
 
-/// A text as messages show it.
+/// A text shortened for messages.
 std::string ShortenJson(std::string_view text);
 /// The file and the line of a position in its text, as messages name them.
 std::string JsonPlace(const std::string& path, int64_t position, arrow::MemoryPool* pool);
-/// The error for a record that is no JSON.
+/// The error for a record that is not valid JSON.
 arrow::Status NotJson(const std::string& path, const JsonInput::Block& block,
                       const char* record, const JsonFault& fault,
                       arrow::MemoryPool* pool);

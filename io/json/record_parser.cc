@@ -15,7 +15,7 @@ bool AppendText(JsonColumn& column, const char* bytes, int64_t size) {
       !GrowText(&column, column.text_size + size)) {
     return false;
   }
-  // An empty text may come before there is memory for any.
+  // An empty text may be appended before any memory is allocated.
   if (size > 0) {
     std::memcpy(column.text + column.text_size, bytes, static_cast<size_t>(size));
   }
@@ -24,7 +24,7 @@ bool AppendText(JsonColumn& column, const char* bytes, int64_t size) {
   return true;
 }
 
-// Whether a double holds the number as well as its own type would.
+// Whether a double represents the number as exactly as its own type would.
 bool IsExact(const JsonNumberValue& number) {
   constexpr int64_t kLimit = int64_t{1} << 53;
   if (number.kind == JsonNumber::kDouble) return true;
@@ -40,7 +40,7 @@ const char* ReadString(JsonState& state, JsonColumn& column, const char* p) {
   return AppendText(column, p + 1, quote - p - 1) ? quote + 1 : NoJsonMemory(state);
 }
 
-// Read a key into the scratch memory; returns what follows it.
+// Read a key into the scratch memory; returns the position after it.
 const char* ReadKey(JsonState& state, const char* p) {
   bool has_escape = false;
   const char* const quote = FindJsonStringEnd(p, &has_escape, &state.fault);
@@ -54,7 +54,7 @@ const char* ReadKey(JsonState& state, const char* p) {
   return quote + 1;
 }
 
-// A value of any form, as it is written.
+// A value of any kind, as written.
 const char* ReadAsWritten(JsonState& state, JsonColumn& column, const char* p) {
   const char* const end = SkipUnusualJson(state, p);
   if (end == nullptr) return nullptr;
@@ -76,7 +76,7 @@ const char* ReadNumber(JsonState& state, JsonColumn& column, const char* p) {
   switch (column.kind) {
     case JsonKind::kDouble:
       if (!column.is_settled && number.kind == JsonNumber::kHuge) break;
-      // With other values these may be another type.
+      // Combined with other values these may be another type.
       if (column.is_inferred && !IsExact(number)) break;
       column.doubles()[column.length++] = number.real;
       return end;
@@ -207,7 +207,7 @@ const char* NoJsonMemory(JsonState& state) {
 
 const char* JsonTypeMismatch(JsonState& state, const char* p) {
   state.stop = JsonStop::kTypeMismatch;
-  return state.fault.Set(p, "a value that fits");
+  return state.fault.Set(p, "a value of the column's type");
 }
 
 const char* JsonFailure(JsonState& state, const char* p, const char* expected) {

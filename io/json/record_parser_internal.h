@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The record loop, compiled once for each processor family: a file includes this behind
-// a `Vector` of its own. Nothing here may use inline functions of other headers, since
-// the linker might then give code for one processor to all callers.
+// The record loop, compiled once for each processor family: a file includes this after
+// defining its own `Vector`. Nothing here may use inline functions of other headers,
+// since the linker could then use code for one processor in all callers.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 namespace xshards::io {
 namespace {
 
-// The closing quote of a string, of which `p` is at a backslash; nullptr where a control
+// The closing quote of a string, where `p` is at a backslash; nullptr if a control
 // character comes before it.
 inline const char* FindQuote(const char* p) {
   while (*p != '"') {
@@ -29,7 +29,7 @@ inline const char* FindQuote(const char* p) {
   return p;
 }
 
-// A text with an escape in it, or longer than a vector; `p` is behind its quote.
+// A text with an escape in it, or longer than a vector; `p` is after its quote.
 __attribute__((noinline)) const char* ReadLongText(JsonState& state, JsonColumn& column,
                                                    const char* p) {
   const char* const quote = p - 1;
@@ -69,7 +69,7 @@ inline const char* ReadText(JsonState& state, JsonColumn& column, const char* p)
 
 inline unsigned Digit(const char* p) { return static_cast<unsigned char>(*p - '0'); }
 
-// Append digits to a number; returns what follows them.
+// Append digits to a number; returns the position after them.
 inline const char* ReadDigits(const char* p, uint64_t* value) {
   for (unsigned digit = Digit(p); digit <= 9; digit = Digit(++p)) {
     *value = *value * 10 + digit;
@@ -77,12 +77,12 @@ inline const char* ReadDigits(const char* p, uint64_t* value) {
   return p;
 }
 
-// The digits before a point, of which there is at least one: nothing follows a zero.
+// The digits before the point, at least one: no digit follows a leading zero.
 inline const char* ReadWhole(const char* p, uint64_t* value) {
   return *p == '0' ? p + 1 : ReadDigits(p, value);
 }
 
-// Whether a number goes on behind its integer digits.
+// Whether a number continues after its integer digits.
 inline bool GoesOn(char c) { return c == '.' || c == 'e' || c == 'E'; }
 
 inline const char* ReadInteger(JsonState& state, JsonColumn& column, const char* p) {
@@ -91,7 +91,7 @@ inline const char* ReadInteger(JsonState& state, JsonColumn& column, const char*
   if (Digit(first) > 9) return ReadUnusualJson(state, column, p);
   uint64_t value = 0;
   const char* const q = ReadWhole(first, &value);
-  // 18 digits always fit; unsigned columns take no minus.
+  // 18 digits always fit; unsigned columns accept no minus.
   const bool usual =
       q - first <= 18 && !GoesOn(*q) && !(negative && column.kind == JsonKind::kUInt64);
   if (!usual) return ReadUnusualJson(state, column, p);
@@ -139,7 +139,7 @@ inline const char* ReadBool(JsonState& state, JsonColumn& column, const char* p)
 
 const char* ReadObject(JsonState& state, JsonObject& object, int64_t row, const char* p);
 
-// `p` is at the value, or at blanks before it where there were none the last time.
+// `p` is at the value, or at blanks before it if there were none the last time.
 const char* ReadValue(JsonState& state, JsonColumn& column, const char* p);
 
 __attribute__((noinline)) const char* ReadList(JsonState& state, JsonColumn& column,
@@ -166,7 +166,7 @@ __attribute__((noinline)) const char* ReadList(JsonState& state, JsonColumn& col
   return p;
 }
 
-// A value that nobody wants; still, it must be one.
+// A value that is not requested, but must be valid.
 inline const char* SkipValue(JsonState& state, const char* p) {
   const char* q = p;
   if (*q == '"') {
@@ -223,7 +223,7 @@ inline bool Follows(const JsonStep& step, const char* p) {
                           static_cast<size_t>(step.length - JsonStep::kBytes)) == 0;
 }
 
-// One object, which becomes row `row` of its columns; `p` is behind the brace.
+// One object, which becomes row `row` of its columns; `p` is after the brace.
 const char* ReadObject(JsonState& state, JsonObject& object, int64_t row, const char* p) {
   int32_t at = 0;
   int32_t num_found = 0;
@@ -241,7 +241,7 @@ const char* ReadObject(JsonState& state, JsonObject& object, int64_t row, const 
     }
     if (at == JsonObject::kClose) break;
     JsonColumn* const column = at < 0 ? nullptr : object.columns[at];
-    // A key without a number is not remembered: what follows is found by its name.
+    // A key without a number is not remembered: the next key is found by name.
     if (column == nullptr) {
       p = SkipValue(state, p);
       if (at < 0) at = 1;
@@ -262,7 +262,8 @@ const char* ReadObject(JsonState& state, JsonObject& object, int64_t row, const 
   return p;
 }
 
-// What is between records. Returns the start of the next or `end`; nullptr for a fault.
+// Skip the separators between records. Returns the start of the next or `end`; nullptr
+// for a fault.
 inline const char* NextRecord(JsonState& state, const char* p, const char* end) {
   if (!state.is_array) {
     while (*p == '\n' || *p == ' ' || *p == '\t' || *p == '\r') ++p;
@@ -294,7 +295,7 @@ const char* RunRecordLoop(JsonState& state, const char* p, const char* end) {
     const bool has_ended = state.place == JsonArrayPlace::kEnd;
     if (*p != '{' || has_ended) {
       return JsonFailure(state, p,
-                         has_ended ? "nothing behind the array" : "one JSON object");
+                         has_ended ? "nothing after the array" : "one JSON object");
     }
     const int64_t row = state.num_rows;
     if (first != nullptr && first->length == first->capacity && !GrowColumns(&record)) {

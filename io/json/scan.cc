@@ -8,6 +8,8 @@
 
 #include "io/json/block_reader.h"
 #include "io/json/options.h"
+#include "io/json/scan_options.h"
+#include "io/options/option_codec.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/buffer_sizing.h"
@@ -42,7 +44,7 @@ class JsonSplitStream final : public BatchStream {
       const int64_t rows_before = records_->num_rows();
       const auto appended = records_->Append(block);
       if (!appended.ok()) {
-        // Nobody minds what is wrong behind the rows that are wanted.
+        // Faults after the requested rows are not errors.
         if (records_->num_rows() < rows_left_) return appended.status();
         if (!std::exchange(is_told_, true)) TellBadLines();
         rows_left_ = 0;
@@ -61,8 +63,9 @@ class JsonSplitStream final : public BatchStream {
     if (is_done_ && !std::exchange(is_told_, true)) TellBadLines();
     if (is_done_ && counted_ < least_bytes_) {
       return arrow::Status::IOError("Could not read '", path_, "': Expected ",
-                                    least_bytes_, " bytes as when it was planned, got ",
-                                    counted_, "; the file has become shorter");
+                                    least_bytes_,
+                                    " bytes as when the scan was planned, got ", counted_,
+                                    "; the file was truncated");
     }
     if (records_->num_rows() == 0 && is_done_) return nullptr;
     rows_left_ -= records_->num_rows();
@@ -77,7 +80,7 @@ class JsonSplitStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
-  // Choose how many rows batches have. A whole number of bytes of validity bits.
+  // Choose the number of rows of batches: a multiple of 8, for the validity bits.
   void PlanBatches(int64_t row_bytes) {
     constexpr int64_t kMultiple = 64;
     const int64_t rows = PackedRows(batch_bytes_ / std::max<int64_t>(row_bytes, 1));
@@ -99,7 +102,7 @@ class JsonSplitStream final : public BatchStream {
   JsonInput input_;
   const std::unique_ptr<JsonRecords> records_;
   const int64_t batch_bytes_;
-  int64_t rows_left_;  // that are wanted
+  int64_t rows_left_;  // still to read
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
   int64_t expected_rows_ = 0;  // of a batch; 0: not known yet
@@ -111,12 +114,14 @@ class JsonSplitStream final : public BatchStream {
 arrow::Result<std::unique_ptr<BatchStream>> OpenJsonSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+  ARROW_ASSIGN_OR_RAISE(const auto scan_options,
+                        OptionsOf<JsonScanOptions>(scan.options));
+  const JsonOptions& options = scan_options->json;
   JsonRecordFormat format;
   format.on_bad_lines = options.on_bad_lines;
   format.path = split.path;
   format.wanted = schema;
-  ARROW_ASSIGN_OR_RAISE(format.known, FileSchema(scan));
+  format.known = FileSchema(scan);
   format.inferred = scan.inferred;
   format.target = BestJsonTarget();
   for (const auto& [name, type] : options.dtype) format.settled.push_back(name);

@@ -7,7 +7,6 @@
 
 #include "io/fs/file_system.h"
 #include "io/json/string_tracker.h"
-#include "io/options/option_map.h"
 #include "io/options/split_size.h"
 #include "io/scan/file_cuts.h"
 #include "io/text/line_starts.h"
@@ -71,15 +70,13 @@ arrow::Result<std::vector<int64_t>> FindRecordStarts(arrow::io::RandomAccessFile
 }
 
 arrow::Result<std::vector<int64_t>> FindJsonStarts(const Split& split,
-                                                   const OptionMap& options,
-                                                   int64_t target_bytes,
+                                                   const CutOptions& options,
                                                    OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto lines, GetBool(options, "lines"));
   ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(split.path));
-  if (!lines.value_or(true)) {
-    return FindRecordStarts(*file, split.end, target_bytes, context);
+  if (!options.records_are_lines) {
+    return FindRecordStarts(*file, split.end, options.target_bytes, context);
   }
-  return FindLineStarts(*file, split.end, EvenTargets(0, split.end, target_bytes),
+  return FindLineStarts(*file, split.end, EvenTargets(0, split.end, options.target_bytes),
                         context.pool);
 }
 
@@ -92,8 +89,10 @@ arrow::Result<std::vector<Split>> CutJsonFiles(const std::vector<InputFile>& fil
                                                const JsonOptions& options,
                                                const RunPlan& run) {
   return CutFiles(
-      files, target_bytes, kJsonCutsFormat, options.ToMap(),
-      [](const InputFile& file) { return !IsCompressed(file.path); }, run);
+      files,
+      {.target_bytes = target_bytes, .records_are_lines = options.lines.value_or(true)},
+      kJsonCutsFormat, [](const InputFile& file) { return !IsCompressed(file.path); },
+      run);
 }
 
 }  // namespace xshards::io

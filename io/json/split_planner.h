@@ -14,16 +14,17 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, where records of a file start.
+/// The format of scans that output the start positions of a file's records instead of
+/// rows.
 inline constexpr char kJsonCutsFormat[] = "json_cuts";
 
 OpenNode MakeJsonCutsScan();
 
-/// Cut files into pieces of about `target_bytes` that start and end between records; at
-/// least one a file. `options.lines` must be set. Lines are looked at around the cuts
-/// only. An array is read through, since only what comes before tells what a brace
-/// belongs to: its first piece starts with the file, others at an object. Compressed
-/// files stay whole.
+/// Cut files into splits of about `target_bytes` that start and end between records; at
+/// least one per file. `options.lines` must be set. Files of lines are read only around
+/// the cuts. An array is read completely, since the meaning of a brace depends on all
+/// text before it: its first split starts with the file, others at an object. A
+/// compressed file is one split.
 arrow::Result<std::vector<Split>> CutJsonFiles(const std::vector<InputFile>& files,
                                                int64_t target_bytes,
                                                const JsonOptions& options,

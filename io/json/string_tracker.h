@@ -3,7 +3,7 @@
 
 namespace xshards::io {
 
-/// Tells which characters of a JSON text, taken one by one, are inside strings.
+/// Tracks, character by character, which parts of a JSON text are inside strings.
 class JsonQuotes {
  public:
   /// Whether the next character is part of a string, its quotes included.

@@ -95,8 +95,9 @@ std::shared_ptr<arrow::DataType> JsonShape::ToType(int depth) const {
   if (forms_ == kBool) return arrow::boolean();
   if (forms_ == kText) return arrow::large_utf8();
   if ((forms_ & ~(kIntegers | kReal)) == 0) {
-    // A double would not tell the largest integers apart, nor would one integer type
-    // hold them all. Floats do not change that, or types would depend on what is seen.
+    // A double would not distinguish the largest integers, and no integer type holds them
+    // all. Floats do not change that, otherwise types would depend on the order of
+    // values.
     if ((forms_ & kLarge) != 0 && (forms_ & kNegative) != 0) return nullptr;
     if ((forms_ & kReal) != 0) return arrow::float64();
     return (forms_ & kLarge) == 0 ? arrow::int64() : arrow::uint64();
@@ -146,8 +147,8 @@ void JsonShape::EncodeTo(std::string* out) const {
 arrow::Result<JsonShape> JsonShape::Decode(std::string_view bytes) {
   JsonShape shape = OfRecords();
   if (!shape.DecodeFrom(&bytes, kJsonDepth + 1) || !bytes.empty()) {
-    return arrow::Status::Invalid("Expected the shape of JSON values, got ", bytes.size(),
-                                  " bytes that are none");
+    return arrow::Status::Invalid("Expected an encoded shape of JSON values, got ",
+                                  bytes.size(), " bytes of something else");
   }
   return shape;
 }

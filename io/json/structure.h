@@ -16,14 +16,14 @@
 
 namespace xshards::io {
 
-/// What forms the values of a column have had, or the records of files. Values that come
-/// later only ever widen the type it gives: a column that is JSON text stays that.
+/// The kinds of values seen in a column, or in the records of files. Later values only
+/// widen the inferred type: a column that is JSON text stays JSON text.
 class JsonShape {
  public:
   /// Objects in a column with more keys than this are data, not records: JSON text.
   static constexpr size_t kMaxMembers = 1000;
 
-  /// Of records there may be any number of keys: each is a column.
+  /// Records may have any number of keys: each is a column.
   static JsonShape OfRecords();
 
   // Add a value. A null adds nothing.
@@ -36,16 +36,16 @@ class JsonShape {
   }
   /// Add an array; returns the shape of its items.
   JsonShape& AddList();
-  /// The shape of the values of a key of objects; nullptr where there are too many keys.
+  /// The shape of the values of a key of objects; nullptr if there are too many keys.
   JsonShape* MemberFor(std::string_view key);
 
-  /// Take in what another shape has seen.
+  /// Merge another shape.
   void Merge(const JsonShape& other);
 
-  /// The columns, of records: one a key, in the order the keys came.
+  /// The columns of records: one per key, in order of first appearance.
   arrow::FieldVector ToFields() const;
 
-  /// The shape as bytes that Decode() makes it of again, wherever it is sent.
+  /// Encode the shape as bytes for Decode(), possibly in another process.
   std::string Encode() const;
   static arrow::Result<JsonShape> Decode(std::string_view bytes);
 
@@ -67,9 +67,9 @@ class JsonShape {
 
   void ForgetMembers();
   JsonShape* ItemShape();
-  // A type that holds all values seen; nullptr where only JSON text does. Integers are
-  // int64, or uint64 if some are larger; with other numbers they are float64, as is what
-  // is missing throughout.
+  // A type that holds all values seen; nullptr if only JSON text does. Integers are
+  // int64, or uint64 if some are larger; with other numbers they are float64, as are
+  // columns without values.
   std::shared_ptr<arrow::DataType> ToType(int depth) const;
   void EncodeTo(std::string* out) const;
   bool DecodeFrom(std::string_view* bytes, int depth);
@@ -78,9 +78,9 @@ class JsonShape {
   uint16_t forms_ = 0;
   std::unique_ptr<JsonShape> item_;
   std::vector<std::string> keys_;
-  std::vector<std::unique_ptr<JsonShape>> members_;  // one a key
+  std::vector<std::unique_ptr<JsonShape>> members_;  // one per key
   std::unordered_map<std::string, size_t> position_of_;
-  size_t next_ = 0;  // position of the key to expect: objects repeat the order of keys
+  size_t next_ = 0;  // position of the expected key: objects repeat the order of keys
 };
 
 }  // namespace xshards::io

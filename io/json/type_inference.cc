@@ -10,6 +10,8 @@
 #include "io/json/block_input.h"
 #include "io/json/on_demand.h"
 #include "io/json/record_boundaries.h"
+#include "io/json/scan_options.h"
+#include "io/options/option_codec.h"
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
@@ -33,8 +35,8 @@ class ShapeReader {
     return ShapeReader(split.path, options, layout, std::move(input), pool);
   }
 
-  /// Take in the records of the next block; false at the end. Fails as reading the
-  /// records would where some are not JSON; what is between them is not looked at.
+  /// Add the records of the next block; false at the end. Fails like a scan if some are
+  /// not JSON; text between records is not checked.
   arrow::Result<bool> Next(JsonShape* shape) {
     if (rows_left_ == 0) return false;
     ARROW_ASSIGN_OR_RAISE(const auto block, input_.Next());
@@ -45,13 +47,13 @@ class ShapeReader {
     while (p < end && rows_left_ > 0 && !(is_array && *p == ']')) {
       const char* const record = p;
       JsonFault fault;
-      // Only whole records count.
+      // Only complete records count.
       const bool is_whole = on_bad_lines_ == BadLines::kError ||
                             on_demand_->Check(record, end, &fault) != nullptr;
       p = is_whole ? on_demand_->Observe(record, end, shape, &fault) : nullptr;
       if (p == nullptr && is_array && !block.is_last &&
           end - fault.at <= kLongestJsonToken) {
-        input_.Consume(record - block.text);  // it goes on in the next block
+        input_.Consume(record - block.text);  // it continues in the next block
         return true;
       }
       if (p == nullptr && (is_array || on_bad_lines_ == BadLines::kError)) {
@@ -96,11 +98,11 @@ class ShapeReader {
 
 arrow::Result<JsonShape> ReadShape(const ScanNode& scan, const Split& split,
                                    OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
-  const bool is_sample = GetExtent(scan.options) == ScanExtent::kSample;
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<JsonScanOptions>(scan.options));
+  const bool is_sample = options->extent == ScanExtent::kSample;
   ARROW_ASSIGN_OR_RAISE(
       auto reader,
-      ShapeReader::Make(split, options, is_sample ? kSampleBytes : kTextBlockBytes,
+      ShapeReader::Make(split, options->json, is_sample ? kSampleBytes : kTextBlockBytes,
                         context.pool));
   JsonShape shape = JsonShape::OfRecords();
   for (bool has_more = true; has_more && !(is_sample && reader.num_records() > 0);) {
@@ -160,8 +162,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> JsonSchema(const JsonShape& shape,
 arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,
                                        const RunPlan& run) {
   ScanNode probe{.format = kJsonShapesFormat};
-  probe.options = scan.options;
-  SetExtent(extent, &probe.options);
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<JsonScanOptions>(scan.options));
+  probe.options = MakeOptions(JsonScanOptions{.json = options->json, .extent = extent});
   probe.splits = scan.splits;
   probe.schema = arrow::schema({arrow::field(kShapeColumn, arrow::large_binary())});
   ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
@@ -178,9 +180,9 @@ arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
                                                             const RunPlan& run) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, JsonOptions::FromMap(scan.options));
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<JsonScanOptions>(scan.options));
   ARROW_ASSIGN_OR_RAISE(const auto shape, FindJsonShape(scan, ScanExtent::kWhole, run));
-  ARROW_ASSIGN_OR_RAISE(const auto files, JsonSchema(shape, options));
+  ARROW_ASSIGN_OR_RAISE(const auto files, JsonSchema(shape, options->json));
   return WithHiveFields(files, scan);
 }
 

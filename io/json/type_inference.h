@@ -19,13 +19,13 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, what shape the records of a split
-/// have: one row, an encoded JsonShape.
+/// The format of scans that output the shape of a split's records instead of rows: one
+/// row, an encoded JsonShape.
 inline constexpr char kJsonShapesFormat[] = "json_shapes";
 
 OpenNode MakeJsonShapesScan();
 
-/// The types that all values of a scan give (a FindTypes), or of each split's first
+/// The types inferred from all values of a scan (a FindTypes), or from each split's first
 /// `nrows`; also the keys that no sample had.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindJsonTypes(const ScanNode& scan,
                                                             const RunPlan& run);
@@ -35,22 +35,22 @@ std::optional<std::string> DescribeJsonPlace(const ScanNode& scan,
                                              const TypeMismatchLocation& place,
                                              arrow::MemoryPool* pool);
 
-/// What shape the records of a scan have.
+/// The shape of the records of a scan.
 arrow::Result<JsonShape> FindJsonShape(const ScanNode& scan, ScanExtent extent,
                                        const RunPlan& run);
 
-/// What a sample is of a split.
+/// The part of a split that is sampled.
 struct JsonSample {
   int64_t num_records = 0;
   bool is_whole = false;
 };
 
-/// Take in the records at the start of a split, `nrows` at most, on the calling thread.
+/// Add the records at the start of a split, at most `nrows`, on the calling thread.
 arrow::Result<JsonSample> SampleJson(const Split& split, const JsonOptions& options,
                                      JsonShape* shape, arrow::MemoryPool* pool);
 
-/// The columns of a shape, in the order they appeared, with the types asked for; then
-/// those that are only asked for.
+/// The columns of a shape, in order of appearance, with the requested types; then
+/// requested columns that the shape lacks.
 arrow::Result<std::shared_ptr<arrow::Schema>> JsonSchema(const JsonShape& shape,
                                                          const JsonOptions& options);
 

@@ -41,7 +41,7 @@ double ToDouble(const char* begin, const char* end, bool negative) {
   double value = 0;
   const auto read = std::from_chars(begin, end, value);
   if (read.ec != std::errc::result_out_of_range) return value;
-  // Too large or too small: the sign of the decimal exponent tells.
+  // Too large or too small, by the sign of the decimal exponent.
   const char* exponent =
       static_cast<const char*>(std::memchr(begin, 'e', static_cast<size_t>(end - begin)));
   if (exponent == nullptr) {

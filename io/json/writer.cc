@@ -247,7 +247,7 @@ class JsonWriter final : public FileWriter {
  private:
   std::shared_ptr<arrow::io::OutputStream> file_;
   std::vector<std::string> keys_;  // with the punctuation around them
-  std::vector<bool> is_json_;      // columns whose text is JSON already
+  std::vector<bool> is_json_;      // columns whose text is already JSON
   std::string text_;               // written, not yet in the file
 };
 
@@ -255,9 +255,8 @@ class JsonWriter final : public FileWriter {
 
 arrow::Result<std::unique_ptr<FileWriter>> OpenJsonWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const NoOptions& /*options*/,
     arrow::MemoryPool* /*pool*/) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {}, "JSON writing"));
   for (const auto& field : schema->fields()) {
     if (!CanWrite(*field->type())) {
       return arrow::Status::TypeError("JSON cannot hold column '", field->name(), "' of ",

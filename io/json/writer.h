@@ -4,15 +4,16 @@
 #include <memory>
 
 #include "io/write/file_writer.h"
+#include "io/writers.h"
 
 namespace xshards::io {
 
-/// JSON lines, one object a row, with every column in every object: missing values, NaN
-/// and infinities are null; dates and times are text, durations that of ISO 8601. There
-/// are no options.
+/// JSON lines, one object per row, with every column in every object: missing values, NaN
+/// and infinities are null; dates and times are text, durations are ISO 8601 text. No
+/// options.
 arrow::Result<std::unique_ptr<FileWriter>> OpenJsonWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const NoOptions& /*options*/,
     arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

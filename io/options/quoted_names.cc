@@ -13,8 +13,18 @@ std::string QuotedNames(const std::vector<std::string>& names) {
     text += "'" + names[i] + "'";
   }
   if (names.size() > kShown)
-    text += ", ... (" + std::to_string(names.size()) + " in all)";
+    text += ", ... (" + std::to_string(names.size()) + " in total)";
   return text.empty() ? "none" : text;
+}
+
+arrow::Status CheckOptionName(const std::string& name,
+                              const std::vector<std::string>& known,
+                              const std::string& owner) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) {
+    return arrow::Status::OK();
+  }
+  return arrow::Status::Invalid("Unknown option of ", owner, ": '", name,
+                                "'; expected one of ", QuotedNames(known));
 }
 
 }  // namespace xshards::io

@@ -2,17 +2,15 @@
 #include "io/options/split_size.h"
 
 #include <algorithm>
-#include <limits>
-#include <string>
 
 namespace xshards::io {
 namespace {
 
 constexpr int64_t kMinBytes = 4LL << 20;
 constexpr int64_t kMaxBytes = 64LL << 20;
-// Many, so that the last pieces leave no core idle for long, and what a Python function
-// makes of one stays small: half a million rows at a time take it 1.4 times as long as a
-// quarter.
+// Many, so that the last splits leave no core idle for long, and the output of a Python
+// function for one stays small: half a million rows at a time take 1.4 times as long as a
+// quarter of a million.
 constexpr int64_t kPiecesPerCore = 8;
 constexpr int64_t kManyRows = 1000000;
 
@@ -41,24 +39,6 @@ int64_t SplitSize::TargetBytes(int64_t total_bytes, int cores,
                     kMaxBytes);
 }
 
-void SplitSize::AddTo(OptionMap* map) const {
-  if (num_partitions != 0) (*map)["num_partitions"] = std::to_string(num_partitions);
-  if (block_size != 0) (*map)["block_size"] = std::to_string(block_size);
-}
-
-arrow::Result<SplitSize> SplitSize::FromMap(const OptionMap& map) {
-  SplitSize size;
-  ARROW_ASSIGN_OR_RAISE(const auto num_partitions, GetInt(map, "num_partitions"));
-  ARROW_ASSIGN_OR_RAISE(const auto block_size, GetInt(map, "block_size"));
-  if (num_partitions.value_or(0) > std::numeric_limits<int>::max()) {
-    return arrow::Status::Invalid("num_partitions is too large: ", *num_partitions);
-  }
-  size.num_partitions = static_cast<int>(num_partitions.value_or(0));
-  size.block_size = block_size.value_or(0);
-  ARROW_RETURN_NOT_OK(size.Validate());
-  return size;
-}
-
 int64_t NumPieces(int64_t num_bytes, int64_t target_bytes) {
   return std::max<int64_t>(
       1, (num_bytes + target_bytes - 1 - target_bytes / 4) / target_bytes);
@@ -70,7 +50,7 @@ std::vector<int64_t> EvenTargets(int64_t begin, int64_t end, int64_t target_byte
   const int64_t count = size > 0 ? NumPieces(size, target_bytes) : 0;
   targets.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
   for (int64_t i = 1; i < count; ++i) {
-    // Not size * i / count, which overflows for large files cut small.
+    // Not size * i / count, which overflows for large files with many splits.
     const int64_t target = begin + size / count * i + std::min(size % count, i);
     targets.push_back(target);
   }

@@ -8,28 +8,30 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "io/options/option_map.h"
-
 namespace xshards::io {
 
-/// How large the pieces of an input should be. Every format's options have one.
+/// The target size of splits. Every format's options have one.
 struct SplitSize {
-  int num_partitions = 0;  // aim for this many in all; a file is at least one
-  int64_t block_size = 0;  // bytes of one piece, where num_partitions is not given
+  int num_partitions = 0;  // approximate total; a file is at least one
+  int64_t block_size = 0;  // bytes of a split, if num_partitions is not given
 
   arrow::Status Validate() const;
 
-  /// Bytes of one piece: as asked, or eight pieces for each core, within 4 to 64 MB. All
-  /// where fewer than a million rows are wanted: to cut a text may be to read it through.
+  /// Bytes of a split: as requested, or eight splits per core, within 4 to 64 MB.
+  /// Everything if fewer than a million rows are requested: cutting a text may require
+  /// reading it completely.
   int64_t TargetBytes(int64_t total_bytes, int cores,
                       std::optional<int64_t> num_rows = std::nullopt) const;
 
-  void AddTo(OptionMap* map) const;
-  static arrow::Result<SplitSize> FromMap(const OptionMap& map);
+  template <typename Options, typename Visit>
+  static void VisitMembers(Options& options, const Visit& visit) {
+    visit("num_partitions", options.num_partitions);
+    visit("block_size", options.block_size);
+  }
 };
 
-/// Into how many pieces of about `target_bytes` to cut a file; less than a quarter of one
-/// makes no piece of its own, so that files of nearly equal size are cut alike.
+/// The number of splits of about `target_bytes` of a file; a rest of less than a quarter
+/// is not a separate split, so that files of nearly equal size get equally many.
 int64_t NumPieces(int64_t num_bytes, int64_t target_bytes);
 
 /// Positions that cut [begin, end) into equal parts of about `target_bytes`.

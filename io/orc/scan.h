@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,9 +15,8 @@ namespace xshards::io {
 /// The executor of ORC scans. A split is a range of stripes.
 OpenNode MakeOrcScan();
 
-/// Open an ORC file for reading on one thread. The bytes read are added to `bytes_read`,
-/// which outlives the reader. The error names the file.
+/// Open an ORC file for reading on one thread. The error names the file.
 arrow::Result<std::shared_ptr<arrow::adapters::orc::ORCFileReader>> OpenOrcFile(
-    const std::string& path, int64_t* bytes_read, arrow::MemoryPool* pool);
+    const std::string& path, arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

@@ -25,9 +25,9 @@ uint64_t LoadWord(const uint8_t* data, const uint8_t* end) {
 // A number and the bits before it in its first byte must fit into four bytes.
 constexpr int kMaxVectorWidth = 25;
 
-/// Unpacks eight numbers at a time, as long as whole vectors lie before `end`; returns
-/// how many numbers that were. Eight numbers take `width` bytes, so that all groups of
-/// eight begin at the same bit of a byte and need the same shuffle and shifts.
+/// Unpacks eight numbers at a time, as long as full vectors are before `end`; returns the
+/// number unpacked. Eight numbers take `width` bytes, so that all groups of eight begin
+/// at the same bit of a byte and need the same shuffle and shifts.
 __attribute__((target("avx2"))) int64_t UnpackBitsAvx2(const uint8_t* data,
                                                        const uint8_t* end,
                                                        int64_t first_bit, int width,
@@ -86,7 +86,7 @@ void UnpackBitsBaseline(const uint8_t* data, const uint8_t* end, int64_t first_b
   const uint64_t mask = (uint64_t{1} << width) - 1;
   int64_t bit = first_bit;
   int64_t i = 0;
-  // A number of 32 bits that begins at any bit of a byte lies within eight bytes.
+  // A number of 32 bits that begins at any bit of a byte fits into eight bytes.
   for (; i < count && end - data >= bit / 8 + 8; ++i, bit += width) {
     uint64_t word;
     std::memcpy(&word, data + bit / 8, sizeof(word));

@@ -21,7 +21,7 @@ std::optional<int64_t> ToInteger(const arrow::Scalar& value) {
   return static_cast<const arrow::Int64Scalar&>(**cast).value;
 }
 
-// The hash of a value as the column stores it; nullopt where that is not known.
+// The hash of a value as the column stores it; nullopt if that is not known.
 std::optional<uint64_t> HashOf(const parquet::BloomFilter& filter,
                                const parquet::ColumnDescriptor& column,
                                const arrow::Scalar& value) {

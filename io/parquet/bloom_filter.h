@@ -7,8 +7,8 @@
 
 namespace xshards::io {
 
-/// False if the bloom filter of a column shows that a row group holds none of the values.
-/// Only for integers and text; true wherever there is no filter or it does not tell.
+/// False if the bloom filter of a column shows that a row group has none of the values.
+/// Only for integers and text; true if there is no filter or it is inconclusive.
 bool MayHoldAny(const ParquetFile& file, int row_group, int leaf,
                 const arrow::ScalarVector& values);
 

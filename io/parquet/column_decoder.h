@@ -14,10 +14,10 @@
 
 namespace xshards::io {
 
-/// Decodes one column of a Parquet row group, the common kinds straight into Arrow's
-/// buffers: numbers of 32 and 64 bits and text, that are not part of a list or struct,
-/// stored as they are or by dictionary. Text by dictionary can be had as a dictionary
-/// array, the same dictionary for all rows of the row group. Used by one thread.
+/// Decodes one column of a Parquet row group, the common kinds directly into Arrow's
+/// buffers: numbers of 32 and 64 bits and text, not nested in a list or struct, PLAIN or
+/// dictionary-encoded. Dictionary-encoded text can be read as a dictionary array, with
+/// one dictionary for all rows of the row group. Used by one thread.
 class FlatColumn {
  public:
   /// True if this can decode a column chunk to values of a type.
@@ -25,7 +25,7 @@ class FlatColumn {
                         const parquet::ColumnChunkMetaData& chunk,
                         const arrow::DataType& type);
 
-  /// A decoder for what CanDecode() says yes to.
+  /// A decoder for a column that CanDecode() accepts.
   static std::unique_ptr<FlatColumn> Make(std::unique_ptr<parquet::PageReader> pages,
                                           const parquet::ColumnDescriptor& column,
                                           std::shared_ptr<arrow::DataType> type,
@@ -33,10 +33,13 @@ class FlatColumn {
 
   virtual ~FlatColumn() = default;
 
-  /// Decode the next rows. Invalid if there are not so many or the data are damaged.
-  virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows) = 0;
+  /// Decode the next rows: all, or at least one and those whose text takes about
+  /// `max_bytes`: a small page may stand for any amount of it. Invalid if there are not
+  /// so many or the data are damaged.
+  virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows,
+                                                                int64_t max_bytes) = 0;
 
-  /// Pass over the next rows. Pages that lie within them are not even unpacked.
+  /// Skip the next rows. Pages completely within them are not decompressed.
   virtual arrow::Status Skip(int64_t num_rows) = 0;
 };
 

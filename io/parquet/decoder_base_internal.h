@@ -18,7 +18,7 @@
 
 namespace xshards::io {
 
-// What the decoders of numbers, text and dictionaries share.
+// The base of the decoders of numbers, text and dictionaries.
 
 // Rows decoded at a time: their dictionary indices stay in the first-level cache.
 inline constexpr int64_t kChunkRows = 1024;
@@ -51,14 +51,15 @@ inline uint64_t ValidBits(const uint8_t* bitmap, int64_t offset, int64_t num_row
   return num_rows == 64 ? bits : bits & ((uint64_t{1} << num_rows) - 1);
 }
 
-/// What all decoders share: pages, validity, and indices in chunks.
+/// Shared by all decoders: pages, validity, and indices in chunks.
 class DecoderBase : public FlatColumn {
  public:
   DecoderBase(FlatPages pages, std::shared_ptr<arrow::DataType> type,
               arrow::MemoryPool* pool)
       : pages_(std::move(pages)), type_(std::move(type)), pool_(pool) {}
 
-  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows) final {
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows,
+                                                        int64_t max_bytes) final {
     std::shared_ptr<arrow::Buffer> validity;
     uint8_t* bitmap = nullptr;
     if (pages_.is_optional()) {
@@ -68,15 +69,16 @@ class DecoderBase : public FlatColumn {
       bitmap = validity->mutable_data();
       std::memset(bitmap, 0, static_cast<size_t>(num_bytes));
     }
-    ARROW_RETURN_NOT_OK(Begin(num_rows));
+    ARROW_RETURN_NOT_OK(Begin(num_rows, max_bytes));
     int64_t num_valid = 0;
-    for (int64_t row = 0; row < num_rows;) {
+    int64_t row = 0;
+    while (row < num_rows && (row == 0 || !IsFull())) {
       ARROW_RETURN_NOT_OK(
           pages_.Next([this](const auto& page) { return SetDictionary(page); }));
       if (const int64_t to_skip = pages_.TakeRowsToSkip(); to_skip > 0) {
         ARROW_RETURN_NOT_OK(Discard(to_skip));
       }
-      const int64_t taken = std::min({num_rows - row, pages_.rows_left(), kChunkRows});
+      const int64_t taken = std::min({num_rows - row, pages_.rows_left(), MostRows()});
       ARROW_ASSIGN_OR_RAISE(const int64_t valid, pages_.ReadValidity(bitmap, row, taken));
       const Rows rows{.begin = row,
                       .count = taken,
@@ -86,6 +88,7 @@ class DecoderBase : public FlatColumn {
       row += taken;
       num_valid += valid;
     }
+    num_rows = row;
     if (num_valid == num_rows) validity = nullptr;
     ARROW_ASSIGN_OR_RAISE(auto buffers, Finish());
     buffers.insert(buffers.begin(), std::move(validity));
@@ -103,18 +106,23 @@ class DecoderBase : public FlatColumn {
   }
 
  protected:
-  virtual arrow::Status Begin(int64_t num_rows) = 0;
+  /// Make room for rows; `max_bytes` as in Read().
+  virtual arrow::Status Begin(int64_t num_rows, int64_t max_bytes) = 0;
+  /// True if the rows so far take all the bytes they may.
+  virtual bool IsFull() const { return false; }
+  /// How many rows to decode at a time, 1 to kChunkRows.
+  virtual int64_t MostRows() const { return kChunkRows; }
   virtual arrow::Status SetDictionary(const parquet::DictionaryPage& page) = 0;
   virtual int64_t dictionary_size() const = 0;
-  /// Write rows by their indices, of which there is one for each that has a value.
+  /// Write rows by their indices, one for each non-null row.
   virtual arrow::Status WriteIndices(const uint32_t* indices, const Rows& rows) = 0;
-  /// Write rows by the values that are next in the page.
+  /// Write rows from the next values of the page.
   virtual arrow::Status ReadPlain(const Rows& rows) = 0;
-  /// Pass over so many values that are next in the page.
+  /// Skip the next `count` values of the page.
   virtual arrow::Status SkipPlain(int64_t num_values) = 0;
-  /// The buffers behind the validity.
+  /// The buffers after the validity.
   virtual arrow::Result<arrow::BufferVector> Finish() = 0;
-  /// What the values are places in, if they are.
+  /// The dictionary that the values are indices of, if any.
   virtual std::shared_ptr<arrow::ArrayData> kept_dictionary() const { return nullptr; }
 
   FlatPages pages_;
@@ -122,7 +130,7 @@ class DecoderBase : public FlatColumn {
   arrow::MemoryPool* const pool_;
 
  private:
-  /// Pass over rows of the current page, fewer than it has.
+  /// Skip rows of the current page, fewer than it has.
   arrow::Status Discard(int64_t num_rows) {
     while (num_rows > 0) {
       const int64_t taken = std::min(num_rows, kChunkRows);
@@ -139,12 +147,11 @@ class DecoderBase : public FlatColumn {
 
   arrow::Status ReadIndices(const Rows& rows) {
     ARROW_RETURN_NOT_OK(pages_.indices().Read(indices_.data(), rows.num_valid));
-    // Read, and not used, if the last rows have no value.
+    // Read but not used if the last rows are null.
     indices_[static_cast<size_t>(rows.num_valid)] = 0;
     if (rows.num_valid > 0 &&
         LargestOf(indices_.data(), rows.num_valid) >= dictionary_size()) {
-      return arrow::Status::Invalid(
-          "A page refers to a value that its dictionary does not have");
+      return arrow::Status::Invalid("Dictionary index out of range in a page");
     }
     return WriteIndices(indices_.data(), rows);
   }
@@ -173,8 +180,7 @@ void Spread(const Rows& rows, T* out, Get get) {
   }
 }
 
-/// Call visit(text, length) for every text of a dictionary, after checking that there is
-/// so much.
+/// Call visit(text, length) for every text of a dictionary, after checking its length.
 template <typename Visit>
 arrow::Status ForEachText(const parquet::DictionaryPage& page, Visit visit) {
   const uint8_t* in = page.data();
@@ -183,7 +189,7 @@ arrow::Status ForEachText(const parquet::DictionaryPage& page, Visit visit) {
     uint32_t length = 0;
     if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
     if (end - in < 4 || length > end - in - 4) {
-      return arrow::Status::Invalid("A dictionary ends too early");
+      return arrow::Status::Invalid("Dictionary page is truncated");
     }
     visit(in + 4, length);
     in += 4 + length;
@@ -191,12 +197,12 @@ arrow::Status ForEachText(const parquet::DictionaryPage& page, Visit visit) {
   return arrow::Status::OK();
 }
 
-/// The number of texts in a dictionary, if there can be so many: each has at least its
-/// length. So no more is made room for than there is.
+/// The number of texts in a dictionary, checked against its size: each has at least a
+/// length field. So no more memory is allocated than the page can fill.
 inline arrow::Result<int64_t> NumTexts(const parquet::DictionaryPage& page) {
   const int64_t size = page.num_values();
   if (size < 0 || size > page.size() / int64_t{sizeof(uint32_t)}) {
-    return arrow::Status::Invalid("A dictionary ends too early");
+    return arrow::Status::Invalid("Dictionary page is truncated");
   }
   return size;
 }

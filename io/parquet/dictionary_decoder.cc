@@ -11,13 +11,13 @@
 namespace xshards::io {
 namespace {
 
-/// Text as indices into its dictionary, which stays as it is.
+/// Text as indices into its unchanged dictionary.
 class DictionaryDecoder final : public DecoderBase {
  public:
   using DecoderBase::DecoderBase;
 
  private:
-  arrow::Status Begin(int64_t num_rows) override {
+  arrow::Status Begin(int64_t num_rows, int64_t /*max_bytes*/) override {
     if (dictionary_ == nullptr) {
       ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeEmptyArray(text_type(), pool_));
       dictionary_ = none->data();
@@ -58,12 +58,12 @@ class DictionaryDecoder final : public DecoderBase {
     return arrow::Status::OK();
   }
 
-  // What IsAllDictionary() said no to is not read by this.
+  // Columns that IsAllDictionary() rejects are not read by this.
   arrow::Status ReadPlain(const Rows& /*rows*/) override { return NoDictionary(); }
   arrow::Status SkipPlain(int64_t /*num_values*/) override { return NoDictionary(); }
   static arrow::Status NoDictionary() {
     return arrow::Status::Invalid(
-        "A page is plain, though its column says there is none");
+        "PLAIN page in a column chunk declared dictionary-only");
   }
 
   arrow::Result<arrow::BufferVector> Finish() override {

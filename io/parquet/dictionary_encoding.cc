@@ -22,7 +22,8 @@ bool IsAllDictionary(const parquet::ColumnChunkMetaData& chunk) {
       return !has_rows || IsDictionary(page.encoding);
     });
   }
-  // Without a word on each page: plain may be the dictionary alone, or pages too.
+  // Without statistics of page encodings, PLAIN may mean only the dictionary, or pages
+  // too.
   const auto& encodings = chunk.encodings();
   return std::any_of(encodings.begin(), encodings.end(), IsDictionary) &&
          std::find(encodings.begin(), encodings.end(), parquet::Encoding::PLAIN) ==
@@ -31,7 +32,9 @@ bool IsAllDictionary(const parquet::ColumnChunkMetaData& chunk) {
 
 int64_t DictionaryBytes(const parquet::ColumnChunkMetaData& chunk) {
   if (!chunk.has_dictionary_page()) return -1;
-  return std::max<int64_t>(-1, chunk.data_page_offset() - chunk.dictionary_page_offset());
+  const int64_t begin = chunk.dictionary_page_offset();
+  const int64_t end = chunk.data_page_offset();
+  return begin < 0 || end < begin ? -1 : end - begin;
 }
 
 }  // namespace xshards::io

@@ -7,11 +7,11 @@
 
 namespace xshards::io {
 
-/// True if all values of a Parquet column chunk are stored as places in its dictionary:
-/// writers change to plain values where a dictionary gets too large.
+/// True if all values of a Parquet column chunk are dictionary-encoded: writers fall back
+/// to PLAIN if a dictionary gets too large.
 bool IsAllDictionary(const parquet::ColumnChunkMetaData& chunk);
 
-/// The bytes of a chunk's dictionary in the file, or -1 if that cannot be told.
+/// The bytes of a chunk's dictionary in the file, or -1 if unknown.
 int64_t DictionaryBytes(const parquet::ColumnChunkMetaData& chunk);
 
 }  // namespace xshards::io

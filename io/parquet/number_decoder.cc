@@ -11,21 +11,21 @@
 namespace xshards::io {
 namespace {
 
-/// Numbers, as unsigned ones of their size: what they mean does not matter here.
+/// Numbers, as unsigned ones of their size: their meaning does not matter here.
 template <typename T>
 class NumberDecoder final : public DecoderBase {
  public:
   using DecoderBase::DecoderBase;
 
  private:
-  arrow::Status Begin(int64_t num_rows) override {
+  arrow::Status Begin(int64_t num_rows, int64_t /*max_bytes*/) override {
     return arrow::AllocateBuffer(num_rows * int64_t{sizeof(T)}, pool_).Value(&values_);
   }
 
   arrow::Status SetDictionary(const parquet::DictionaryPage& page) override {
     const int64_t size = page.num_values();
     if (size < 0 || size > page.size() / int64_t{sizeof(T)}) {
-      return arrow::Status::Invalid("A dictionary ends too early");
+      return arrow::Status::Invalid("Dictionary page is truncated");
     }
     dictionary_.assign(static_cast<size_t>(size) + 1, T{0});
     std::memcpy(dictionary_.data(), page.data(), static_cast<size_t>(size) * sizeof(T));
@@ -50,7 +50,7 @@ class NumberDecoder final : public DecoderBase {
   arrow::Status ReadPlain(const Rows& rows) override {
     const int64_t num_bytes = rows.num_valid * int64_t{sizeof(T)};
     if (num_bytes > pages_.num_value_bytes()) {
-      return arrow::Status::Invalid("A page ends too early");
+      return arrow::Status::Invalid("Data page is truncated");
     }
     T* const out = values_->template mutable_data_as<T>() + rows.begin;
     const uint8_t* const in = pages_.values();
@@ -70,7 +70,7 @@ class NumberDecoder final : public DecoderBase {
   arrow::Status SkipPlain(int64_t num_values) override {
     const int64_t num_bytes = num_values * int64_t{sizeof(T)};
     if (num_bytes > pages_.num_value_bytes()) {
-      return arrow::Status::Invalid("A page ends too early");
+      return arrow::Status::Invalid("Data page is truncated");
     }
     pages_.Skip(num_bytes);
     return arrow::Status::OK();
@@ -81,7 +81,7 @@ class NumberDecoder final : public DecoderBase {
   }
 
   std::unique_ptr<arrow::Buffer> values_;
-  // One more than there are: something to read where no row has a value.
+  // One more entry: something to read for null rows.
   std::vector<T> dictionary_ = {T{0}};
 };
 

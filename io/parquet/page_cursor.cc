@@ -5,7 +5,9 @@
 #include <utility>
 
 #include <arrow/util/bit_util.h>
-#include <parquet/exception.h>
+#include <parquet/types.h>
+
+#include "io/parquet/catch_parquet.h"
 
 namespace xshards::io {
 
@@ -20,14 +22,28 @@ FlatPages::FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optiona
 }
 
 arrow::Result<std::shared_ptr<parquet::Page>> FlatPages::ReadPage() {
-  std::shared_ptr<parquet::Page> page;
-  BEGIN_PARQUET_CATCH_EXCEPTIONS
-  page = pages_->NextPage();
-  END_PARQUET_CATCH_EXCEPTIONS
-  if (page == nullptr) {
-    return arrow::Status::Invalid("A column has fewer rows than its row group");
+  return CatchParquet([&]() -> arrow::Result<std::shared_ptr<parquet::Page>> {
+    auto page = pages_->NextPage();
+    if (page == nullptr) {
+      return arrow::Status::Invalid("A column has fewer rows than its row group");
+    }
+    return page;
+  });
+}
+
+// Indices are places in the one dictionary: what was checked against another, or written
+// as indices of it, would be wrong.
+arrow::Status FlatPages::CheckDictionary(const parquet::DictionaryPage& page) {
+  if (!std::exchange(may_have_dictionary_, false)) {
+    return arrow::Status::Invalid(
+        "Expected one dictionary page, before all data pages, got another");
   }
-  return page;
+  if (page.encoding() != parquet::Encoding::PLAIN &&
+      page.encoding() != parquet::Encoding::PLAIN_DICTIONARY) {
+    return arrow::Status::Invalid("Expected a PLAIN dictionary page, got ",
+                                  parquet::EncodingToString(page.encoding()));
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status FlatPages::Open(std::shared_ptr<parquet::Page> page) {
@@ -41,12 +57,13 @@ arrow::Status FlatPages::Open(std::shared_ptr<parquet::Page> page) {
     if (is_optional_) {
       uint32_t num_bytes = 0;
       if (v1.definition_level_encoding() != parquet::Encoding::RLE || end - data < 4) {
-        return arrow::Status::Invalid("A page does not say which rows have a value");
+        return arrow::Status::Invalid(
+            "Data page without definition levels in an optional column");
       }
       std::memcpy(&num_bytes, data, sizeof(num_bytes));
       data += sizeof(num_bytes);
       if (num_bytes > end - data) {
-        return arrow::Status::Invalid("A page ends too early");
+        return arrow::Status::Invalid("Data page is truncated");
       }
       validity_ = PackedRuns(data, num_bytes, /*width=*/1);
       data += num_bytes;
@@ -58,26 +75,29 @@ arrow::Status FlatPages::Open(std::shared_ptr<parquet::Page> page) {
     const int64_t before = v2.repetition_levels_byte_length();
     const int64_t num_bytes = v2.definition_levels_byte_length();
     if (before < 0 || num_bytes < 0 || before + num_bytes > end - data) {
-      return arrow::Status::Invalid("A page ends too early");
+      return arrow::Status::Invalid("Data page is truncated");
     }
     data += before;
     validity_ = PackedRuns(data, num_bytes, /*width=*/1);
     data += num_bytes;
   } else {
-    return arrow::Status::OK();  // an index page, which readers pass over
+    return arrow::Status::OK();  // an index page, which readers skip
   }
-  if (rows_left_ < 0) return arrow::Status::Invalid("A page has no number of rows");
+  may_have_dictionary_ = false;
+  if (rows_left_ < 0) return arrow::Status::Invalid("Data page without a number of rows");
   has_indices_ = encoding == parquet::Encoding::RLE_DICTIONARY ||
                  encoding == parquet::Encoding::PLAIN_DICTIONARY;
   if (!has_indices_ && encoding != parquet::Encoding::PLAIN) {
-    return arrow::Status::Invalid("A page is encoded otherwise than its column says: ",
-                                  parquet::EncodingToString(encoding));
+    return arrow::Status::Invalid(
+        "Data page has an encoding that its column chunk does not declare: ",
+        parquet::EncodingToString(encoding));
   }
   if (has_indices_) {
-    // A page of missing values only may have no indices at all.
+    // A page of nulls only may have no indices.
     const int width = data == end ? 0 : *data++;
     if (width > 32) {
-      return arrow::Status::Invalid("A page has dictionary indices of ", width, " bits");
+      return arrow::Status::Invalid("Data page has dictionary indices of ", width,
+                                    " bits");
     }
     indices_ = PackedRuns(data, end - data, width);
   }

@@ -14,50 +14,52 @@
 
 namespace xshards::io {
 
-/// The data pages of a column that is not part of a list or struct, one after the other:
-/// which rows have a value, and where the values are. Used by one thread.
+/// The data pages of a column that is not nested, in order: their validity and values.
+/// Used by one thread.
 class FlatPages {
  public:
-  /// `is_optional` says whether rows may be without value.
+  /// `is_optional` says whether rows may be null.
   FlatPages(std::unique_ptr<parquet::PageReader> pages, bool is_optional);
 
-  /// Go to the next page that has rows. Invalid if there is none. A dictionary that
-  /// comes before it is given to `set_dictionary`, which must not keep the page.
+  /// Go to the next page that has rows. Invalid if there is none. A dictionary before it
+  /// is passed to `set_dictionary`, which must not keep the page.
   template <typename SetDictionary>
   arrow::Status Next(SetDictionary set_dictionary);
 
   int64_t rows_left() const { return rows_left_; }
-  /// Pass over rows behind those of the current page: pages that lie within them are not
-  /// unpacked. What Next() could not pass over so is TakeRowsToSkip() of its page, fewer
-  /// than it has, and for the caller to pass over.
+  /// Skip rows after those of the current page: pages completely within them are not
+  /// decompressed. The rest, TakeRowsToSkip() rows of the next page, fewer than it has,
+  /// must be skipped by the caller.
   void SkipBehind(int64_t num_rows) { *rows_to_skip_ += num_rows; }
   int64_t TakeRowsToSkip() { return std::exchange(*rows_to_skip_, 0); }
-  /// Pass over the rest of the current page.
+  /// Skip the rest of the current page.
   void SkipPage() { rows_left_ = 0; }
   bool is_optional() const { return is_optional_; }
-  /// The values of the page are places in the dictionary, given by `indices`.
+  /// The values of the page are dictionary indices, in `indices`.
   bool has_indices() const { return has_indices_; }
   PackedRuns& indices() { return indices_; }
-  /// Otherwise they are plain, from here on; what is taken is counted with Skip().
+  /// Otherwise they are PLAIN, from here on; consumed bytes are counted with Skip().
   const uint8_t* values() const { return values_; }
   int64_t num_value_bytes() const { return values_end_ - values_; }
   void Skip(int64_t num_bytes) { values_ += num_bytes; }
 
-  /// Say for the next rows which have a value, from bit `offset` of a bitmap on (see
-  /// PackedRuns::ReadBits); returns how many have one. To be called once for the rows
-  /// before their values are read. Without rows that may have none there is no bitmap.
+  /// Read the validity of the next rows to a bitmap from bit `offset` on (see
+  /// PackedRuns::ReadBits); returns the number of non-null rows. Called once for rows,
+  /// before their values are read. Columns that are not optional have no bitmap.
   arrow::Result<int64_t> ReadValidity(uint8_t* bitmap, int64_t offset, int64_t num_rows);
 
  private:
   arrow::Result<std::shared_ptr<parquet::Page>> ReadPage();
   arrow::Status Open(std::shared_ptr<parquet::Page> page);
+  arrow::Status CheckDictionary(const parquet::DictionaryPage& page);
 
-  // Apart, for the page reader's filter refers to it and this can be moved.
+  // On the heap: the page reader's filter refers to it, and this object can be moved.
   std::unique_ptr<int64_t> rows_to_skip_ = std::make_unique<int64_t>(0);
   std::unique_ptr<parquet::PageReader> pages_;
   const bool is_optional_;
   std::shared_ptr<parquet::Page> page_;
   int64_t rows_left_ = 0;
+  bool may_have_dictionary_ = true;  // none has come, nor a page with rows
   bool has_indices_ = false;
   PackedRuns validity_;
   PackedRuns indices_;
@@ -70,8 +72,9 @@ arrow::Status FlatPages::Next(SetDictionary set_dictionary) {
   while (rows_left_ == 0) {
     ARROW_ASSIGN_OR_RAISE(auto page, ReadPage());
     if (page->type() == parquet::PageType::DICTIONARY_PAGE) {
-      ARROW_RETURN_NOT_OK(
-          set_dictionary(static_cast<const parquet::DictionaryPage&>(*page)));
+      const auto& dictionary = static_cast<const parquet::DictionaryPage&>(*page);
+      ARROW_RETURN_NOT_OK(CheckDictionary(dictionary));
+      ARROW_RETURN_NOT_OK(set_dictionary(dictionary));
     } else {
       ARROW_RETURN_NOT_OK(Open(std::move(page)));
     }

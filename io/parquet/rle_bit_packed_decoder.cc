@@ -12,9 +12,9 @@
 namespace xshards::io {
 namespace {
 
-/// Write bits into a bitmap of zeros, which has eight bytes behind its last bit; returns
-/// how many are ones. Runs are short, so that a general copy would cost several times
-/// this.
+/// Write bits into a bitmap of zeros, which has eight bytes after its last bit; returns
+/// the number of ones. Runs are short, so a general copy would take several times as
+/// long.
 int64_t CopyBits(const uint8_t* data, const uint8_t* end, int64_t position, int64_t count,
                  uint8_t* bitmap, int64_t offset) {
   // With up to seven bits before them in their first byte, these fit into a word.
@@ -51,7 +51,7 @@ arrow::Status PackedRuns::NextRun() {
   uint64_t header = 0;
   for (int shift = 0;; shift += 7) {
     if (data_ == end_ || shift > 28) {
-      return arrow::Status::Invalid("A page of packed numbers ends too early");
+      return arrow::Status::Invalid("Bit-packed run exceeds the page");
     }
     const uint8_t byte = *data_++;
     header |= uint64_t{byte & 0x7FU} << shift;
@@ -69,7 +69,7 @@ arrow::Status PackedRuns::NextRun() {
   } else {
     const int64_t num_bytes = (width_ + 7) / 8;
     if (end_ - data_ < num_bytes) {
-      return arrow::Status::Invalid("A page of packed numbers ends too early");
+      return arrow::Status::Invalid("Bit-packed run exceeds the page");
     }
     value_ = 0;
     std::memcpy(&value_, data_, static_cast<size_t>(num_bytes));

@@ -9,21 +9,21 @@
 namespace xshards::io {
 
 /// Reads small numbers as Parquet packs them ("RLE / bit-packing hybrid"): runs of one
-/// number, and groups of eight numbers of a few bits each. Nothing outside of the data
-/// is read, whatever is in it.
+/// number, and groups of eight numbers of a few bits each. Never reads outside of the
+/// data, even if they are damaged.
 class PackedRuns {
  public:
   PackedRuns() = default;
-  /// `width` is the number of bits, 0 to 32. The data outlives this.
+  /// `width` is the number of bits, 0 to 32. The data must outlive this.
   PackedRuns(const uint8_t* data, int64_t num_bytes, int width);
 
   /// Read the next `count` numbers. Invalid if the data end before.
   arrow::Status Read(uint32_t* out, int64_t count);
 
-  /// What must be behind the last bit that ReadBits writes, in bytes.
+  /// The bytes required after the last bit that ReadBits writes.
   static constexpr int64_t kBitmapPadding = 8;
   /// Read the next `count` numbers of one bit each as bits of a bitmap, from bit `offset`
-  /// on, where it has only zeros; returns how many are ones.
+  /// on, where it has only zeros; returns the number of ones.
   arrow::Result<int64_t> ReadBits(uint8_t* bitmap, int64_t offset, int64_t count);
 
  private:

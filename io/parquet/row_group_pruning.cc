@@ -48,7 +48,7 @@ std::optional<ColumnRange> RangeOf(const ParquetFile& file, int row_group, int l
     }
     return RangeOf(*statistics);
   } catch (const std::exception&) {
-    return std::nullopt;  // damaged statistics prove nothing
+    return std::nullopt;  // damaged statistics are inconclusive
   }
 }
 
@@ -60,7 +60,8 @@ bool AreAlike(const arrow::DataType& left, const arrow::DataType& right) {
   return left.Equals(right) || (is_number(left) && is_number(right));
 }
 
-/// The index of a column whose statistics tell of what the filter sees, or -1.
+/// The index of a column whose statistics apply to the values that the filter sees, or
+/// -1.
 int ComparableLeaf(const ParquetFile& file, const std::string& name,
                    const arrow::Schema& schema) {
   const auto stored = file.schema()->GetFieldByName(name);
@@ -81,7 +82,7 @@ std::optional<ColumnRange> RangeOf(const parquet::ColumnIndex& pages, size_t pag
   return RangeOf(*statistics);
 }
 
-/// The rows that a column's pages do not rule out.
+/// The rows of pages that a column's statistics do not exclude.
 RowRanges RowsOfPages(const parquet::ColumnIndex& pages,
                       const parquet::OffsetIndex& offsets, int64_t num_rows,
                       const parquet::ColumnDescriptor& column, const std::string& name,
@@ -93,7 +94,7 @@ RowRanges RowsOfPages(const parquet::ColumnIndex& pages,
     const RowRange range{
         locations[page].first_row_index,
         page + 1 < locations.size() ? locations[page + 1].first_row_index : num_rows};
-    // An index whose pages do not follow each other is damaged.
+    // An index whose pages are not in order is damaged.
     if (range.begin != end || range.end < range.begin) return {{0, num_rows}};
     end = range.end;
     const auto in_page = RangeOf(pages, page, column);
@@ -107,6 +108,8 @@ RowRanges RowsOfPages(const parquet::ColumnIndex& pages,
       kept.push_back(range);
     }
   }
+  // So is one without pages.
+  if (end != num_rows) return {{0, num_rows}};
   return kept;
 }
 
@@ -152,7 +155,7 @@ RowRanges RowsThatMayPass(const ParquetFile& file, int row_group,
     }
     return rows;
   } catch (const std::exception&) {
-    // A damaged index proves nothing.
+    // A damaged index is inconclusive.
     return {{0, file.metadata().RowGroup(row_group)->num_rows()}};
   }
 }

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <arrow/array.h>
 #include <arrow/array/util.h>
 #include <arrow/io/caching.h>
-#include <parquet/exception.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 
+#include "io/parquet/catch_parquet.h"
 #include "io/parquet/column_decoder.h"
 
 namespace xshards::io {
@@ -17,11 +18,14 @@ namespace {
 
 class RowGroupBatches final : public arrow::RecordBatchReader {
  public:
-  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group, RowRanges rows,
-                  int64_t batch_rows)
-      : group_(std::move(group)), batch_rows_(batch_rows), rows_(std::move(rows)) {}
+  RowGroupBatches(std::shared_ptr<parquet::RowGroupReader> group,
+                  const RowGroupRequest& request)
+      : group_(std::move(group)),
+        batch_rows_(request.batch_rows),
+        text_bytes_(request.text_bytes),
+        rows_(request.rows) {}
 
-  /// Add a column; those without decoder are in the batches of the others.
+  /// Add a column; those without a decoder are in the batches of Arrow's reader.
   void Add(std::shared_ptr<arrow::Field> field, std::unique_ptr<FlatColumn> decoder) {
     columns_.push_back({std::move(field), std::move(decoder)});
   }
@@ -56,36 +60,62 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
     const RowRange range = rows_[range_];
     if (position_ < range.begin) ARROW_RETURN_NOT_OK(SkipTo(range.begin));
     int64_t num_rows = std::min(batch_rows_, range.end - position_);
-    std::shared_ptr<arrow::RecordBatch> others;
-    if (others_ != nullptr) {
-      ARROW_ASSIGN_OR_RAISE(others, NextOthers(num_rows));
-      num_rows = others->num_rows();
-    }
-    arrow::ArrayVector arrays;
-    for (auto& column : columns_) {
-      if (column.decoder == nullptr) {
-        arrays.push_back(others->column(column.other));
-        continue;
-      }
-      auto read = column.decoder->Read(num_rows);
-      if (!read.ok()) {
-        return read.status().WithMessage("column '", column.field->name(),
-                                         "': ", read.status().message());
-      }
-      arrays.push_back(arrow::MakeArray(read.MoveValueUnsafe()));
-    }
+    ARROW_RETURN_NOT_OK(FillColumns(&num_rows));
     position_ += num_rows;
-    *out = arrow::RecordBatch::Make(schema_, num_rows, std::move(arrays));
+    *out = TakeRows(num_rows);
     return arrow::Status::OK();
   }
 
  private:
+  /// Decode the next rows of all columns, as many as each has in its bytes; `num_rows`
+  /// becomes what all have. Rows of a column that were not given are the next ones.
+  arrow::Status FillColumns(int64_t* num_rows) {
+    for (const auto& column : columns_) {
+      if (column.rows != nullptr) *num_rows = std::min(*num_rows, column.rows->length());
+    }
+    const auto lacks_others = [](const Column& column) {
+      return column.decoder == nullptr && column.rows == nullptr;
+    };
+    if (std::any_of(columns_.begin(), columns_.end(), lacks_others)) {
+      ARROW_ASSIGN_OR_RAISE(const auto others, NextOthers(*num_rows));
+      for (auto& column : columns_) {
+        if (lacks_others(column)) column.rows = others->column(column.other);
+      }
+      *num_rows = others->num_rows();
+    }
+    for (auto& column : columns_) {
+      if (column.rows == nullptr) {
+        auto read = column.decoder->Read(*num_rows, text_bytes_);
+        if (!read.ok()) {
+          return read.status().WithMessage("column '", column.field->name(),
+                                           "': ", read.status().message());
+        }
+        column.rows = arrow::MakeArray(read.MoveValueUnsafe());
+      }
+      *num_rows = std::min(*num_rows, column.rows->length());
+    }
+    return arrow::Status::OK();
+  }
+
+  /// A batch of the first rows of all columns. What a column has more is for the next.
+  std::shared_ptr<arrow::RecordBatch> TakeRows(int64_t num_rows) {
+    arrow::ArrayVector arrays;
+    for (auto& column : columns_) {
+      const bool has_more = column.rows->length() > num_rows;
+      arrays.push_back(has_more ? column.rows->Slice(0, num_rows) : column.rows);
+      column.rows = has_more ? column.rows->Slice(num_rows) : nullptr;
+      // Columns before one of long text need not be decoded further than it.
+      if (has_more) batch_rows_ = num_rows;
+    }
+    return arrow::RecordBatch::Make(schema_, num_rows, std::move(arrays));
+  }
+
   arrow::Status SkipTo(int64_t row) {
     for (auto& column : columns_) {
       if (column.decoder == nullptr) continue;
       ARROW_RETURN_NOT_OK(column.decoder->Skip(row - position_));
     }
-    // Arrow passes over no rows: they are read, and left out.
+    // Arrow cannot skip rows: they are read and dropped.
     while (others_ != nullptr && position_ < row) {
       ARROW_ASSIGN_OR_RAISE(const auto left_out, NextOthers(row - position_));
       position_ += left_out->num_rows();
@@ -97,10 +127,10 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
   // The next rows of the columns that Arrow reads: one of its batches, or a part of it.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextOthers(int64_t max_rows) {
     while (others_left_ == nullptr || others_left_->num_rows() == 0) {
-      ARROW_RETURN_NOT_OK(others_->ReadNext(&others_left_));
+      ARROW_RETURN_NOT_OK(CatchParquet([&] { return others_->ReadNext(&others_left_); }));
       if (others_left_ != nullptr) others_read_ += others_left_->num_rows();
       if (others_left_ == nullptr || others_read_ > group_->metadata()->num_rows()) {
-        return arrow::Status::Invalid("A column has not as many rows as its row group");
+        return arrow::Status::Invalid("A column has fewer rows than its row group");
       }
     }
     auto next = others_left_->Slice(0, std::min(max_rows, others_left_->num_rows()));
@@ -111,11 +141,13 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
   struct Column {
     std::shared_ptr<arrow::Field> field;
     std::unique_ptr<FlatColumn> decoder;
-    int other = -1;  // else its place in the batches of others_
+    int other = -1;  // else its index in the batches of others_
+    std::shared_ptr<arrow::Array> rows = nullptr;  // decoded, and not given
   };
 
   const std::shared_ptr<parquet::RowGroupReader> group_;
-  const int64_t batch_rows_;
+  int64_t batch_rows_;
+  const int64_t text_bytes_;
   const RowRanges rows_;
   size_t range_ = 0;      // the one to read from next
   int64_t position_ = 0;  // the row to read next
@@ -151,7 +183,6 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
     arrow::MemoryPool* pool) {
   std::unique_ptr<RowGroupBatches> batches;
   std::vector<int> other_leaves;
-  BEGIN_PARQUET_CATCH_EXCEPTIONS
   auto* const file = reader->parquet_reader();
   if (request.pre_buffer) {
     std::vector<int> leaves;
@@ -162,7 +193,7 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
                     arrow::io::CacheOptions::Defaults());
   }
   auto group = file->RowGroup(request.row_group);
-  batches = std::make_unique<RowGroupBatches>(group, request.rows, request.batch_rows);
+  batches = std::make_unique<RowGroupBatches>(group, request);
   for (const auto& column : request.columns) {
     auto decoder = MakeDecoder(*group, column, pool);
     if (decoder == nullptr) {
@@ -170,7 +201,6 @@ arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
     }
     batches->Add(column.field, std::move(decoder));
   }
-  END_PARQUET_CATCH_EXCEPTIONS
   std::unique_ptr<arrow::RecordBatchReader> others;
   if (!other_leaves.empty()) {
     reader->set_batch_size(request.batch_rows);

@@ -23,24 +23,25 @@ struct ParquetColumn {
   bool is_leaf = false;                 // not a list or struct
 };
 
-/// What is to be read of a row group.
+/// What to read of a row group.
 struct RowGroupRequest {
   int row_group = 0;
   std::vector<ParquetColumn> columns;
   RowRanges rows;
   int64_t batch_rows = 0;  // at most, in a batch
+  int64_t text_bytes = 0;  // of a column of text, in a batch; about, or one row
   bool pre_buffer = false;
 };
 
-/// Read a row group in batches: the columns that FlatColumn can decode by it, others by
-/// Arrow's reader, whose types may differ from the engine's. `reader` outlives the
-/// result.
+/// Read a row group in batches: columns that FlatColumn can decode by it, others by
+/// Arrow's reader, whose types may differ from the engine's. `reader` must outlive the
+/// result. May throw what Arrow throws, see CatchParquet.
 arrow::Result<std::unique_ptr<arrow::RecordBatchReader>> ReadRowGroupBatches(
     parquet::arrow::FileReader* reader, const RowGroupRequest& request,
     arrow::MemoryPool* pool);
 
-/// True if some rows can be read of these columns at less cost than all: where Arrow
-/// reads a column, it reads those before them, too.
+/// True if reading some rows of these columns costs less than reading all: for columns
+/// that Arrow reads, it also reads all rows before them.
 bool CanReadRanges(const parquet::RowGroupMetaData& group,
                    const std::vector<ParquetColumn>& columns);
 

@@ -14,7 +14,7 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Ranges in order that do not meet.
+/// Ranges in ascending order that neither overlap nor touch.
 using RowRanges = std::vector<RowRange>;
 
 /// The rows that are in both.

@@ -7,9 +7,9 @@
 #include <parquet/metadata.h>
 
 #include "io/columnar/group_splits.h"
-#include "io/columnar/multi_file_plan.h"
+#include "io/columnar/scan_options.h"
 #include "io/fs/file_system.h"
-#include "io/options/option_map.h"
+#include "io/options/option_codec.h"
 #include "io/parquet/file.h"
 #include "io/parquet/row_group_pruning.h"
 #include "io/scan/hive_scan.h"
@@ -23,6 +23,10 @@ namespace {
 // Dictionary-encoded columns unpack to many times their size in the file, so the number
 // of rows is limited too.
 constexpr int64_t kMaxBatchRows = 64LL << 10;
+
+// How much larger than planned a batch may be: pages may stand for any amount of values.
+constexpr int64_t kMaxGrowth = 16;
+constexpr int64_t kMinTextBytes = 256LL << 10;
 
 class ParquetSplitStream final : public BatchStream {
  public:
@@ -53,7 +57,7 @@ class ParquetSplitStream final : public BatchStream {
       if (rows_without_columns_ > 0) return NextEmptyRows();
       if (reader_ == nullptr) {
         if (next_ >= end_) return nullptr;
-        // The parts of a row group that follow each other are read in one go.
+        // Consecutive parts of a row group are read together.
         const int64_t first = next_ % parts_;
         const int64_t last = std::min(parts_, first + end_ - next_);
         ARROW_RETURN_NOT_OK(OpenRowGroup(static_cast<int>(next_ / parts_), first, last));
@@ -77,7 +81,7 @@ class ParquetSplitStream final : public BatchStream {
         return arrow::Status::OK();
       }
     }
-    const int64_t group_rows = file_->metadata().RowGroup(group)->num_rows();
+    ARROW_ASSIGN_OR_RAISE(const int64_t group_rows, file_->RowsOf(group));
     const RowRange part{PartBegin(group_rows, first, parts_),
                         PartBegin(group_rows, last, parts_)};
     if (leaves_.empty()) {
@@ -96,12 +100,21 @@ class ParquetSplitStream final : public BatchStream {
         static_cast<double>(bytes.compressed) * static_cast<double>(num_rows) /
         static_cast<double>(group_rows));
     const int64_t row_bytes = std::max<int64_t>(1, bytes.uncompressed / group_rows);
+    const int64_t num_columns = std::ssize(leaves_);
+    // Values may be stored in next to no bytes, and are eight each when decoded.
+    const int64_t most_rows = kMaxGrowth * context_.batch_bytes / (8 * num_columns);
     const int64_t batch_rows =
-        std::clamp<int64_t>(context_.batch_bytes / row_bytes, 1, kMaxBatchRows);
-    return file_->ReadRows(group, std::move(rows), *schema_, batch_rows).Value(&reader_);
+        std::clamp<int64_t>(std::min({context_.batch_bytes / row_bytes, most_rows,
+                                      scan_.limit.value_or(kMaxBatchRows)}),
+                            1, kMaxBatchRows);
+    const int64_t text_bytes =
+        std::max(kMaxGrowth * context_.batch_bytes / num_columns, kMinTextBytes);
+    return file_->ReadRows(group, std::move(rows), *schema_, batch_rows, text_bytes)
+        .Value(&reader_);
   }
 
-  // No column of the file is wanted, as for counting: the footer knows the rows.
+  // No column of the file is requested, as for counting: the footer has the number of
+  // rows.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextEmptyRows() {
     const int64_t num_rows = schema_->num_fields() == 0
                                  ? rows_without_columns_
@@ -128,12 +141,17 @@ class ParquetSplitStream final : public BatchStream {
 arrow::Result<std::unique_ptr<BatchStream>> OpenParquetSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto parts, GetInt(scan.options, kGroupParts));
-  // A part does not read what is behind it.
-  ARROW_ASSIGN_OR_RAISE(auto file, ParquetFile::Open(split.path, context.pool,
-                                                     /*in_pieces=*/parts.has_value()));
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<GroupScanOptions>(scan.options));
+  if (options->parts < 1) {
+    return arrow::Status::Invalid("parts must be at least 1, got ", options->parts);
+  }
+  // A part does not read the rows after it.
+  ARROW_ASSIGN_OR_RAISE(auto file, ParquetFile::Open(split, context.pool,
+                                                     /*in_pieces=*/options->parts > 1));
+  ARROW_RETURN_NOT_OK(
+      CheckGroups(split, file->metadata().num_row_groups() * options->parts));
   return std::make_unique<ParquetSplitStream>(std::move(file), scan, split,
-                                              parts.value_or(1), schema, context);
+                                              options->parts, schema, context);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace xshards::io {
 namespace {
 
-// What is behind text that is copied sixteen bytes at a time.
+// Padding after text that is copied sixteen bytes at a time.
 constexpr int64_t kTextPadding = 16;
 
 /// Text and bytes, with offsets of 64 bits.
@@ -25,7 +25,8 @@ class TextDecoder final : public DecoderBase {
     uint32_t length = 0;
   };
 
-  arrow::Status Begin(int64_t num_rows) override {
+  arrow::Status Begin(int64_t num_rows, int64_t max_bytes) override {
+    max_bytes_ = max_bytes;
     ARROW_ASSIGN_OR_RAISE(
         offsets_,
         arrow::AllocateBuffer((num_rows + 1) * int64_t{sizeof(int64_t)}, pool_));
@@ -33,6 +34,14 @@ class TextDecoder final : public DecoderBase {
     rows_to_come_ = num_rows;
     size_ = 0;
     return arrow::AllocateResizableBuffer(0, pool_).Value(&text_);
+  }
+
+  bool IsFull() const override { return size_ >= max_bytes_; }
+
+  // A few rows of a long text at a time: all of a chunk may be the longest.
+  int64_t MostRows() const override {
+    if (!pages_.has_indices() || longest_ == 0) return kChunkRows;
+    return std::clamp<int64_t>((max_bytes_ - size_) / longest_, 1, kChunkRows);
   }
 
   arrow::Status SetDictionary(const parquet::DictionaryPage& page) override {
@@ -63,14 +72,14 @@ class TextDecoder final : public DecoderBase {
       }
       ARROW_RETURN_NOT_OK(Reserve(num_bytes, rows.count));
     }
-    // Copies, for what is written to might be any of the members.
+    // Local copies: the compiler must assume that writes may alias the members.
     int64_t* const offsets = offsets_->mutable_data_as<int64_t>() + rows.begin + 1;
     const Entry* const entries = entries_.data();
     const uint8_t* const dictionary = dictionary_.data();
     uint8_t* const out = text_->mutable_data();
     int64_t size = size_;
     const auto append = [&](Entry entry) {
-      // Copying sixteen bytes at once costs less than the exact length.
+      // Copying sixteen bytes at once is cheaper than copying the exact length.
       std::memcpy(out + size, dictionary + entry.offset, 16);
       if (entry.length > 16) {
         std::memcpy(out + size + 16, dictionary + entry.offset + 16, entry.length - 16);
@@ -131,7 +140,7 @@ class TextDecoder final : public DecoderBase {
     return arrow::Status::OK();
   }
 
-  /// The bytes that the page's next values take, with a length of four bytes each.
+  /// The bytes of the page's next values, with a length of four bytes each.
   arrow::Result<int64_t> StoredBytes(int64_t num_values) const {
     const uint8_t* in = pages_.values();
     const uint8_t* const end = in + pages_.num_value_bytes();
@@ -139,7 +148,7 @@ class TextDecoder final : public DecoderBase {
       uint32_t length = 0;
       if (end - in >= 4) std::memcpy(&length, in, sizeof(length));
       if (end - in < 4 || length > end - in - 4) {
-        return arrow::Status::Invalid("A page ends too early");
+        return arrow::Status::Invalid("Data page is truncated");
       }
       in += 4 + length;
     }
@@ -151,19 +160,22 @@ class TextDecoder final : public DecoderBase {
     return arrow::BufferVector{std::move(offsets_), std::move(text_)};
   }
 
-  /// Make room for the text of some rows, and for as much a row of those behind them.
+  /// Make room for the text of some rows, and for as much per row of the following ones.
   arrow::Status Reserve(int64_t num_bytes, int64_t num_rows) {
     const int64_t needed = size_ + num_bytes + kTextPadding;
     if (needed <= text_->size()) return arrow::Status::OK();
     const int64_t later = num_bytes / num_rows * (rows_to_come_ - num_rows);
-    return text_->Resize(needed + later + later / 16, /*shrink_to_fit=*/false);
+    const int64_t room = std::max<int64_t>(max_bytes_ - needed, 0);
+    return text_->Resize(needed + std::min(later + later / 16, room),
+                         /*shrink_to_fit=*/false);
   }
 
   std::unique_ptr<arrow::Buffer> offsets_;
   std::unique_ptr<arrow::ResizableBuffer> text_;
   int64_t size_ = 0;  // of the text so far
+  int64_t max_bytes_ = 0;
   int64_t rows_to_come_ = 0;
-  std::vector<Entry> entries_ = {Entry{}};  // one more than there are
+  std::vector<Entry> entries_ = {Entry{}};  // with one extra entry
   std::vector<uint8_t> dictionary_;
   int64_t longest_ = 0;
 };

@@ -12,8 +12,7 @@
 namespace xshards::io {
 namespace {
 
-constexpr int64_t kDefaultRowGroupRows = 1LL << 20;
-// A row group is in memory, encoded, until it is complete.
+// A row group is buffered in memory, encoded, until it is complete.
 constexpr int64_t kMaxRowGroupBytes = 64LL << 20;
 
 class ParquetWriter final : public FileWriter {
@@ -48,39 +47,45 @@ class ParquetWriter final : public FileWriter {
   int64_t bytes_ = 0;  // of these rows in memory
 };
 
+arrow::Result<arrow::Compression::type> ParquetCompression(
+    const ParquetWriterOptions& options) {
+  const auto& name = options.compression;
+  // LZ4 in Parquet usually means the raw format without frames.
+  auto compression = arrow::util::Codec::GetCompressionType(
+      name == "none" ? "uncompressed" : (name == "lz4" ? "lz4_raw" : name));
+  if (compression.ok()) return compression;
+  return arrow::Status::Invalid(
+      "compression must be snappy, zstd, gzip, brotli, lz4 or none, got '", name, "'");
+}
+
 }  // namespace
+
+arrow::Status ParquetWriterOptions::Validate() const {
+  ARROW_RETURN_NOT_OK(ParquetCompression(*this).status());
+  if (row_group_rows >= 1) return arrow::Status::OK();
+  return arrow::Status::Invalid("row_group_rows must be 1 or more, got ", row_group_rows);
+}
+
+FormatOptionsPointer MakeWriterOptions(const ParquetWriterOptions& options) {
+  return MakeOptions(options);
+}
 
 arrow::Result<std::unique_ptr<FileWriter>> OpenParquetWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
-    arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(
-      CheckKeys(options, {"compression", "row_group_rows"}, "Parquet writing"));
-  const auto name = GetString(options, "compression").value_or("snappy");
-  // What others call lz4 in Parquet is the format without frames.
-  auto compression = arrow::util::Codec::GetCompressionType(
-      name == "none" ? "uncompressed" : (name == "lz4" ? "lz4_raw" : name));
-  if (!compression.ok()) {
-    return arrow::Status::Invalid(
-        "compression must be snappy, zstd, gzip, brotli, lz4 or none, got '", name, "'");
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto rows, GetInt(options, "row_group_rows"));
-  const int64_t row_group_rows = rows.value_or(kDefaultRowGroupRows);
-  if (row_group_rows < 1) {
-    return arrow::Status::Invalid("row_group_rows must be 1 or more, got ",
-                                  row_group_rows);
-  }
+    const std::shared_ptr<arrow::io::OutputStream>& file,
+    const ParquetWriterOptions& options, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(const auto compression, ParquetCompression(options));
   ARROW_ASSIGN_OR_RAISE(
       auto writer,
       parquet::arrow::FileWriter::Open(
           *schema, pool, file,
           parquet::WriterProperties::Builder()
               .memory_pool(pool)
-              ->compression(*compression)
-              ->max_row_group_length(row_group_rows)
+              ->compression(compression)
+              ->max_row_group_length(options.row_group_rows)
               ->build(),
           parquet::ArrowWriterProperties::Builder().store_schema()->build()));
-  return std::make_unique<ParquetWriter>(std::move(writer), row_group_rows);
+  return std::make_unique<ParquetWriter>(std::move(writer), options.row_group_rows);
 }
 
 }  // namespace xshards::io

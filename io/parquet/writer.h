@@ -4,14 +4,14 @@
 #include <memory>
 
 #include "io/write/file_writer.h"
+#include "io/writers.h"
 
 namespace xshards::io {
 
-/// Parquet with the Arrow schema stored. Options: `compression` (snappy, the default,
-/// zstd, gzip, brotli, lz4 or none), `row_group_rows` (rows of a row group at most).
+/// Parquet with the Arrow schema stored.
 arrow::Result<std::unique_ptr<FileWriter>> OpenParquetWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
-    arrow::MemoryPool* pool);
+    const std::shared_ptr<arrow::io::OutputStream>& file,
+    const ParquetWriterOptions& options, arrow::MemoryPool* pool);
 
 }  // namespace xshards::io

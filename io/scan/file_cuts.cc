@@ -11,24 +11,29 @@
 #include <arrow/array/builder_primitive.h>
 
 #include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/text/text_splits.h"
 
 namespace xshards::io {
 namespace {
 
-constexpr char kTargetBytes[] = "target_bytes";
 constexpr int64_t kEndOfFile = -1;  // after the starts of each file
 
 arrow::Result<std::vector<int64_t>> StartsOf(const FindStarts& find, const ScanNode& scan,
                                              const Split& split,
                                              OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto target_bytes, GetInt(scan.options, kTargetBytes));
-  auto starts = find(split, scan.options, target_bytes.value_or(1), context);
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<CutOptions>(scan.options));
+  auto starts = find(split, *options, context);
   if (!starts.ok()) return WithPath(starts.status(), "Could not split", split.path);
   return starts;
 }
 
 }  // namespace
+
+arrow::Status CutOptions::Validate() const {
+  if (target_bytes >= 1) return arrow::Status::OK();
+  return arrow::Status::Invalid("target_bytes must be 1 or more, got ", target_bytes);
+}
 
 OpenNode MakeCutsScan(FindStarts find) {
   return MakeScan([find = std::move(find)](const ScanNode& scan, const Split& split,
@@ -47,22 +52,20 @@ OpenNode MakeCutsScan(FindStarts find) {
 }
 
 arrow::Result<std::vector<Split>> CutFiles(
-    const std::vector<InputFile>& files, int64_t target_bytes, const char* format,
-    OptionMap options, const std::function<bool(const InputFile& file)>& can_cut,
-    const RunPlan& run) {
+    const std::vector<InputFile>& files, const CutOptions& options, const char* format,
+    const std::function<bool(const InputFile& file)>& can_cut, const RunPlan& run) {
   ScanNode probe{.format = format};
-  probe.options = std::move(options);
-  probe.options[kTargetBytes] = std::to_string(target_bytes);
+  probe.options = MakeOptions(options);
   probe.schema = arrow::schema({arrow::field("start", arrow::int64())});
   const auto is_cut = [&](const InputFile& file) {
-    return file.size > target_bytes && can_cut(file);
+    return file.size > options.target_bytes && can_cut(file);
   };
   for (const auto& file : files) {
     if (!is_cut(file)) continue;
     probe.splits.push_back(
         {.path = file.path, .begin = 0, .end = file.size, .num_bytes = file.size});
   }
-  std::vector<int64_t> found;  // of all files that are cut
+  std::vector<int64_t> found;  // of all files that are split
   if (!probe.splits.empty()) {
     ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
     for (const auto& batch : batches) {

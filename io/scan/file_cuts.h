@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/status.h>
 
 #include "io/fs/file_listing.h"
-#include "io/options/option_map.h"
 #include "io/scan/scan_stream.h"
 #include "xshards/execution/operator_table.h"
 #include "xshards/plan/inferred_types.h"
@@ -16,24 +16,35 @@
 
 namespace xshards::io {
 
-// To cut a file between records may be to look through it. Formats do so by a scan of
-// their own, whose splits are whole files and whose rows are positions, so that it runs
-// on all cores and can be stopped.
+// Splitting a file between records may require reading it. Formats do this by a separate
+// scan, whose splits are complete files and whose rows are positions, so that it runs on
+// all cores and can be stopped.
 
-/// Find the positions to cut the file of a split at, ascending, about `target_bytes`
-/// apart.
+/// The options of such a scan.
+struct CutOptions {
+  int64_t target_bytes = 1;
+  bool records_are_lines = true;  // for formats whose records need not be lines
+
+  arrow::Status Validate() const;
+
+  template <typename Options, typename Visit>
+  static void VisitMembers(Options& options, const Visit& visit) {
+    visit("target_bytes", options.target_bytes);
+    visit("records_are_lines", options.records_are_lines);
+  }
+};
+
+/// Find the positions at which to split a file, ascending, about `target_bytes` apart.
 using FindStarts = std::function<arrow::Result<std::vector<int64_t>>(
-    const Split& split, const OptionMap& options, int64_t target_bytes,
-    OperatorContext& context)>;
+    const Split& split, const CutOptions& options, OperatorContext& context)>;
 
-/// Make the scan that gives such positions. Errors name the file.
+/// Make the scan that outputs such positions. Errors name the file.
 OpenNode MakeCutsScan(FindStarts find);
 
-/// Cut files into splits of about `target_bytes`, by the scan of this format and options.
-/// Files that `can_cut` rules out, and short ones, are one split each.
+/// Cut files into splits of about `target_bytes`, by the scan of this format. Files that
+/// `can_cut` excludes, and short ones, are one split each.
 arrow::Result<std::vector<Split>> CutFiles(
-    const std::vector<InputFile>& files, int64_t target_bytes, const char* format,
-    OptionMap options, const std::function<bool(const InputFile& file)>& can_cut,
-    const RunPlan& run);
+    const std::vector<InputFile>& files, const CutOptions& options, const char* format,
+    const std::function<bool(const InputFile& file)>& can_cut, const RunPlan& run);
 
 }  // namespace xshards::io

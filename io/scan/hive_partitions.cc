@@ -17,17 +17,17 @@
 namespace xshards::io {
 namespace {
 
-// As Hive, Spark and Arrow have it.
+// The name that Hive, Spark and Arrow use.
 constexpr char kMissing[] = "__HIVE_DEFAULT_PARTITION__";
 
 bool ReadInteger(std::string_view text, int64_t* value) {
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, *value);
-  // Others are kept as text, or 007 would come back as 7.
+  // Others stay text, otherwise 007 would be read as 7.
   return read.ec == std::errc() && read.ptr == end && std::to_string(*value) == text;
 }
 
-// As Arrow has it, in the years that it knows.
+// In Arrow's format, for the years that it supports.
 arrow::Result<std::string> TimeText(const arrow::TimestampScalar& time) {
   const auto& type = static_cast<const arrow::TimestampType&>(*time.type);
   std::string text;
@@ -42,15 +42,58 @@ arrow::Result<std::string> TimeText(const arrow::TimestampScalar& time) {
   return std::string(static_cast<const arrow::StringScalar&>(*cast).view());
 }
 
+// UriEscape ends at a NUL.
+std::string EscapeText(std::string_view text) {
+  std::string escaped;
+  for (size_t nul = text.find('\0'); nul != std::string_view::npos;
+       nul = text.find('\0')) {
+    escaped += arrow::util::UriEscape(text.substr(0, nul)) + "%00";
+    text.remove_prefix(nul + 1);
+  }
+  return escaped + arrow::util::UriEscape(text);
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// UriUnescape ends at a NUL too.
+std::string UnescapeText(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() &&
+                           HexDigit(text[i + 1]) >= 0 && HexDigit(text[i + 2]) >= 0;
+    if (!is_escape) {
+      plain += text[i];
+      continue;
+    }
+    plain += static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2]));
+    i += 2;
+  }
+  return plain;
+}
+
+// A folder whose name starts with a dot is skipped by readers.
+std::string EscapeColumn(std::string_view column) {
+  const std::string escaped = EscapeText(column);
+  return escaped.starts_with('.') ? "%2E" + escaped.substr(1) : escaped;
+}
+
+// Text that reads as the missing value is told from it by its first character.
+std::string EscapeValue(std::string_view text) {
+  return text == kMissing ? "%5F" + std::string(text.substr(1)) : EscapeText(text);
+}
+
 }  // namespace
 
 arrow::Result<std::string> HiveFolder(const std::string& column,
                                       const arrow::Scalar& value) {
-  const std::string name = arrow::util::UriEscape(column) + "=";
+  const std::string name = EscapeColumn(column) + "=";
   if (!value.is_valid) return name + kMissing;
   if (arrow::is_string(value.type->id())) {
-    return name + arrow::util::UriEscape(
-                      static_cast<const arrow::BaseBinaryScalar&>(value).view());
+    return name + EscapeValue(static_cast<const arrow::BaseBinaryScalar&>(value).view());
   }
   if (value.type->id() == arrow::Type::TIMESTAMP) {
     ARROW_ASSIGN_OR_RAISE(const auto text,
@@ -76,9 +119,9 @@ std::vector<HiveValue> HiveValues(std::string_view path) {
     path.remove_prefix(slash + 1);
     const size_t equals = folder.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    HiveValue value{.column = arrow::util::UriUnescape(folder.substr(0, equals))};
-    const std::string text = arrow::util::UriUnescape(folder.substr(equals + 1));
-    if (text != kMissing) value.value = text;
+    HiveValue value{.column = UnescapeText(folder.substr(0, equals))};
+    const std::string_view text = folder.substr(equals + 1);
+    if (text != kMissing) value.value = UnescapeText(text);
     values.push_back(std::move(value));
   }
   return values;

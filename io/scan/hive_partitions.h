@@ -14,23 +14,23 @@
 
 namespace xshards::io {
 
-// Folders named key=value, which hold the rows that have the value in that column.
+// Folders named key=value, which contain the rows with that value in the column.
 
-/// The name of the folder for a value; a missing one has a name of its own.
+/// The name of the folder for a value; missing values have a special name.
 arrow::Result<std::string> HiveFolder(const std::string& column,
                                       const arrow::Scalar& value);
 
-/// What a folder's name says.
+/// The column and value in a folder's name.
 struct HiveValue {
   std::string column;
   std::optional<std::string> value;  // nullopt: missing
 };
 
-/// The columns and values of a path's folders, outermost first; folders of other names
-/// are left out.
+/// The columns and values of a path's folders, outermost first; folders with other names
+/// are ignored.
 std::vector<HiveValue> HiveValues(std::string_view path);
 
-/// A type that holds all values of a column: int64 where all are integers, else text.
+/// A type that holds all values of a column: int64 if all are integers, else text.
 std::shared_ptr<arrow::DataType> HiveType(
     const std::vector<std::optional<std::string>>& values);
 /// A value in that type.

@@ -10,15 +10,12 @@
 #include <arrow/array/util.h>
 
 #include "io/fs/file_system.h"
-#include "io/options/option_map.h"
 #include "io/options/quoted_names.h"
 #include "io/scan/hive_partitions.h"
 #include "io/scan/range_pruning.h"
 
 namespace xshards::io {
 namespace {
-
-constexpr char kHiveColumns[] = "hive_columns";
 
 std::vector<std::string> ColumnsOf(const std::vector<HiveValue>& values) {
   std::vector<std::string> columns;
@@ -30,16 +27,16 @@ using Constants = std::map<std::string, std::shared_ptr<arrow::Scalar>>;
 
 // The values of a split's path, in the types of the scan's schema.
 arrow::Result<Constants> ConstantsOf(const ScanNode& scan, const Split& split) {
-  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
   Constants constants;
-  if (!columns.has_value()) return constants;
-  // The innermost folder of a name counts: those above the listed one come before it.
+  const auto& columns = scan.folder_columns;
+  if (columns.empty()) return constants;
+  // The innermost folder of a name counts: folders above the listed one come before it.
   for (const auto& value : HiveValues(BarePath(split.path))) {
-    if (std::find(columns->begin(), columns->end(), value.column) == columns->end()) {
+    if (std::find(columns.begin(), columns.end(), value.column) == columns.end()) {
       continue;
     }
     const auto field = scan.schema->GetFieldByName(value.column);
-    if (field == nullptr) continue;  // not among the columns wanted
+    if (field == nullptr) continue;  // not requested
     ARROW_ASSIGN_OR_RAISE(constants[value.column], ToHiveScalar(value, field->type()));
   }
   return constants;
@@ -77,7 +74,7 @@ class HiveStream final : public BatchStream {
   }
 
  private:
-  const std::unique_ptr<BatchStream> file_;  // nullptr: no row is wanted
+  const std::unique_ptr<BatchStream> file_;  // nullptr: no rows are requested
   const Constants constants_;
   const std::shared_ptr<arrow::Schema> schema_;
   arrow::MemoryPool* const pool_;
@@ -120,7 +117,7 @@ void AddHiveFields(const arrow::FieldVector& found, const std::set<std::string>&
   }
   if (added.empty()) return;
   scan->schema = arrow::schema(std::move(fields));
-  scan->options[kHiveColumns] = EncodeList(added);
+  scan->folder_columns = std::move(added);
 }
 
 void AddHiveFields(const arrow::FieldVector& found, ScanNode* scan) {
@@ -128,24 +125,23 @@ void AddHiveFields(const arrow::FieldVector& found, ScanNode* scan) {
   AddHiveFields(found, {names.begin(), names.end()}, false, scan);
 }
 
-arrow::Result<std::shared_ptr<arrow::Schema>> FileSchema(const ScanNode& scan) {
-  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
-  if (!columns.has_value()) return scan.schema;
+std::shared_ptr<arrow::Schema> FileSchema(const ScanNode& scan) {
+  const auto& columns = scan.folder_columns;
+  if (columns.empty()) return scan.schema;
   arrow::FieldVector own;
   for (const auto& field : scan.schema->fields()) {
-    if (std::find(columns->begin(), columns->end(), field->name()) == columns->end()) {
+    if (std::find(columns.begin(), columns.end(), field->name()) == columns.end()) {
       own.push_back(field);
     }
   }
   return arrow::schema(std::move(own), scan.schema->metadata());
 }
 
-arrow::Result<std::shared_ptr<arrow::Schema>> WithHiveFields(
-    const std::shared_ptr<arrow::Schema>& files, const ScanNode& scan) {
-  ARROW_ASSIGN_OR_RAISE(const auto columns, GetList(scan.options, kHiveColumns));
-  if (!columns.has_value()) return files;
+std::shared_ptr<arrow::Schema> WithHiveFields(const std::shared_ptr<arrow::Schema>& files,
+                                              const ScanNode& scan) {
+  if (scan.folder_columns.empty()) return files;
   auto fields = files->fields();
-  for (const auto& name : *columns) {
+  for (const auto& name : scan.folder_columns) {
     if (auto field = scan.schema->GetFieldByName(name); field != nullptr) {
       fields.push_back(std::move(field));
     }

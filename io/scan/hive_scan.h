@@ -18,22 +18,22 @@ namespace xshards::io {
 /// names a file whose folders differ from those of the others.
 arrow::Result<arrow::FieldVector> HiveFields(const std::vector<InputFile>& files);
 
-/// Add such columns to a scan of the files, behind their own. A column that the files
-/// have themselves (`own`) is left alone. Where the schema was asked for, only columns
-/// that it has are added, in its types.
+/// Add such columns to a scan of the files, after the files' own. A column that the files
+/// already have (`own`) is not added. If the user gave the schema, only columns of that
+/// schema are added, in its types.
 void AddHiveFields(const arrow::FieldVector& found, const std::set<std::string>& own,
                    bool schema_was_asked, ScanNode* scan);
-/// The same where the scan's schema is the files' own.
+/// The same if the scan's schema is that of the files.
 void AddHiveFields(const arrow::FieldVector& found, ScanNode* scan);
 
-/// The schema of a scan without these columns: what is in the files themselves.
-arrow::Result<std::shared_ptr<arrow::Schema>> FileSchema(const ScanNode& scan);
-/// And the other way round: these columns, behind those of a file's schema.
-arrow::Result<std::shared_ptr<arrow::Schema>> WithHiveFields(
-    const std::shared_ptr<arrow::Schema>& files, const ScanNode& scan);
+/// The schema of a scan without these columns: that of the files.
+std::shared_ptr<arrow::Schema> FileSchema(const ScanNode& scan);
+/// The reverse: a file's schema followed by these columns.
+std::shared_ptr<arrow::Schema> WithHiveFields(const std::shared_ptr<arrow::Schema>& files,
+                                              const ScanNode& scan);
 
-/// Make a scan that gives these columns too; a split whose values the scan's filter rules
-/// out is not opened.
+/// Make a scan that includes these columns; a split whose values the scan's filter
+/// excludes is not opened.
 OpenSplit WithHiveColumns(OpenSplit open);
 
 }  // namespace xshards::io

@@ -14,9 +14,9 @@ namespace {
 namespace cp = arrow::compute;
 using ScalarPtr = std::shared_ptr<arrow::Scalar>;
 
-// True only if the comparison could be made, exactly, and holds.
+// True only if the comparison is exact and holds.
 bool Holds(const char* comparison, const ScalarPtr& left, const ScalarPtr& right) {
-  // These Arrow compares as floats, and an expression as decimals.
+  // Arrow compares these as floats, but expressions compare them as decimals.
   const auto is_of = [](const ScalarPtr& one, bool (*kind)(arrow::Type::type)) {
     return kind(one->type->id());
   };
@@ -57,7 +57,7 @@ bool RulesOut(const ColumnRange& range, const std::string& comparison,
 bool RulesOutAll(const ColumnRange& range, const arrow::Array& values) {
   for (int64_t i = 0; i < values.length(); ++i) {
     const auto value = values.GetScalar(i);
-    // A missing value in the list matches missing rows, of which statistics say nothing.
+    // A missing value in the list matches missing rows, which statistics do not cover.
     if (!value.ok() || IsMissing(**value) || !IsOutside(range, *value)) return false;
   }
   return true;
@@ -79,7 +79,7 @@ bool HasMissing(const arrow::Array& values) {
 arrow::ScalarVector ScalarsOf(const arrow::Array& values) {
   arrow::ScalarVector scalars;
   for (int64_t i = 0; i < values.length(); ++i) {
-    // What cannot be had may be anything.
+    // An unavailable range may be anything.
     scalars.push_back(values.GetScalar(i).ValueOr(arrow::MakeNullScalar(values.type())));
   }
   return scalars;

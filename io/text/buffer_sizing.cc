@@ -6,10 +6,10 @@
 namespace xshards::io {
 namespace {
 
-// Larger objects of mimalloc have pages of their own, in slices of this size.
+// Larger objects of mimalloc have their own pages, in slices of this size.
 constexpr int64_t kSliceBytes = 64LL << 10;
 constexpr int64_t kLargeBytes = 512LL << 10;
-// What is added to a request so that the object can be aligned, at most.
+// The maximum that is added to a request for alignment.
 constexpr int64_t kAddedBytes = 128;
 constexpr int64_t kAddedRows = kAddedBytes / static_cast<int64_t>(sizeof(int64_t));
 constexpr uintptr_t kPageBytes = 4096;
@@ -34,8 +34,8 @@ void GiveBackTail(arrow::ResizableBuffer* buffer, int64_t used) {
       (begin + static_cast<uintptr_t>(used) + kPageBytes - 1) / kPageBytes * kPageBytes;
   const uintptr_t to =
       (begin + static_cast<uintptr_t>(buffer->capacity())) / kPageBytes * kPageBytes;
-  if (to < from + 4 * kPageBytes) return;  // not worth a call
-  // Where this fails, the memory stays in use: no harm is done.
+  if (to < from + 4 * kPageBytes) return;  // not worth a system call
+  // If this fails, the memory just stays in use.
   madvise(buffer->mutable_data() + (from - begin), to - from, MADV_DONTNEED);
 }
 

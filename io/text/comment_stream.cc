@@ -23,7 +23,7 @@ int64_t CommentStream::Strip(const char* begin, const char* end, char* out) {
         break;
       case State::kQuoteInQuotes:
       case State::kFieldStart:
-        // Two quotes in a row stand for one, and the field goes on.
+        // Two consecutive quotes are an escaped quote, and the field continues.
         if (c == quotechar_) {
           state_ = State::kInQuotes;
           break;

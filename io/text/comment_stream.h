@@ -30,7 +30,7 @@ class CommentStream final : public TextStream {
   };
 
   arrow::Result<int64_t> Fill(int64_t num_bytes, char* out) override;
-  // Copies what is not comment; returns how much that is.
+  // Copies text that is not a comment; returns its length.
   int64_t Strip(const char* begin, const char* end, char* out);
 
   const char comment_;

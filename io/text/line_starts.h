@@ -10,8 +10,8 @@
 
 namespace xshards::io {
 
-/// The starts of lines at or after targets, found by reading around the targets only;
-/// for text where a line feed always ends a record.
+/// The starts of lines at or after targets, found by reading only around the targets; for
+/// text in which a line feed always ends a record.
 arrow::Result<std::vector<int64_t>> FindLineStarts(arrow::io::RandomAccessFile& file,
                                                    int64_t end,
                                                    const std::vector<int64_t>& targets,

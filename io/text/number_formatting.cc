@@ -9,7 +9,7 @@ namespace {
 
 template <typename T>
 void Append(T value, std::string* out) {
-  // Beyond these, digits without exponent get long.
+  // Beyond these, a number without an exponent gets long.
   const T size = std::abs(value);
   const bool plain = size == 0 || (size >= static_cast<T>(1e-4) && size < T(1e16));
   char text[64];

@@ -10,14 +10,14 @@
 
 namespace xshards::io {
 
-/// What is wrong with a text that cannot be read: the detail of an Invalid Status, for
-/// those who tell such errors from others.
+/// The cause of a parse error: the detail of an Invalid Status, for callers that
+/// distinguish such errors.
 class XSHARDS_EXPORT TextFault final : public arrow::StatusDetail {
  public:
   enum class Kind : uint8_t {
-    kMalformed,    // lines are no records
-    kNoColumns,    // there is nothing that names, or has, columns
-    kUndecodable,  // bytes are no characters
+    kMalformed,    // lines are not records
+    kNoColumns,    // no header and no data
+    kUndecodable,  // bytes are not valid characters
   };
 
   /// The fault of a Status, or nullptr.
@@ -29,8 +29,7 @@ class XSHARDS_EXPORT TextFault final : public arrow::StatusDetail {
   std::string ToString() const override;
 
   Kind kind() const { return kind_; }
-  /// Of kUndecodable: the encoding that was expected, and the bytes, or the first of
-  /// them.
+  /// For kUndecodable: the expected encoding, and the bytes, or the first of them.
   const std::string& encoding() const { return encoding_; }
   const std::string& bytes() const { return bytes_; }
 

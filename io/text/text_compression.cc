@@ -63,7 +63,7 @@ bool CanReadXz() { return XzStream::IsAvailable(); }
 arrow::Result<std::shared_ptr<arrow::util::Codec>> MakeCodec(
     TextCompression compression) {
   if (compression == TextCompression::kXz) {
-    return arrow::Status::NotImplemented("There is no codec to write xz");
+    return arrow::Status::NotImplemented("Writing .xz is not supported");
   }
   return arrow::util::Codec::Create(Find(compression).codec);
 }
@@ -74,7 +74,7 @@ arrow::Result<std::shared_ptr<arrow::io::InputStream>> Decompress(
   if (compression == TextCompression::kNone) return bytes;
   if (compression == TextCompression::kXz) return XzStream::Make(bytes);
   ARROW_ASSIGN_OR_RAISE(auto codec, MakeCodec(compression));
-  // The stream holds on to the codec through a deleter, for it only borrows it.
+  // The deleter keeps the codec alive: the stream only borrows it.
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::InputStream> text,
                         arrow::io::CompressedInputStream::Make(codec.get(), bytes, pool));
   return std::shared_ptr<arrow::io::InputStream>(

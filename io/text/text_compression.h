@@ -20,19 +20,20 @@ enum class TextCompression : uint8_t { kNone, kGzip, kBz2, kZstd, kLz4, kXz };
 XSHARDS_EXPORT arrow::Result<TextCompression> TextCompressionFromName(
     const std::string& name);
 std::string NameOf(TextCompression compression);
+constexpr TextCompression LastValue(TextCompression) { return TextCompression::kXz; }
 
-/// How the file's name says that it is compressed: .gz, .bz2, .zst, .lz4, .xz, or not.
+/// The compression implied by the file's name: .gz, .bz2, .zst, .lz4, .xz, or none.
 TextCompression CompressionOf(const std::string& path);
 bool IsCompressed(const std::string& path);
 
-/// Whether .xz files can be read: it takes liblzma when the library is built.
+/// Whether .xz files can be read: the library must be built with liblzma.
 XSHARDS_EXPORT bool CanReadXz();
 
-/// The codec; NotImplemented where Arrow has none.
+/// The codec; NotImplemented if Arrow has none.
 arrow::Result<std::shared_ptr<arrow::util::Codec>> MakeCodec(TextCompression compression);
 
-/// What compressed bytes hold. A file of several compressed streams holds them all.
-/// NotImplemented where there is no codec.
+/// The decompressed bytes. A file of several concatenated streams gives them all.
+/// NotImplemented if there is no codec.
 arrow::Result<std::shared_ptr<arrow::io::InputStream>> Decompress(
     const std::shared_ptr<arrow::io::InputStream>& bytes, TextCompression compression,
     arrow::MemoryPool* pool);

@@ -43,7 +43,7 @@ bool HasOneByteCharacters(TextEncoding encoding) {
 }
 
 int64_t CountCharacters(std::string_view utf8) {
-  // All bytes but those that go on with a character: 10xxxxxx.
+  // All bytes except continuation bytes: 10xxxxxx.
   return std::count_if(utf8.begin(), utf8.end(),
                        [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
 }

@@ -26,7 +26,8 @@ arrow::Status CheckKnownCompression(const std::string& path) {
   return arrow::Status::OK();
 }
 
-// Read past the first bytes of a text, a piece at a time: Advance() would hold them all.
+// Skip the first bytes of a text, block by block: Advance() would hold them all in
+// memory.
 arrow::Status Pass(int64_t num_bytes, arrow::io::InputStream& text,
                    arrow::MemoryPool* pool) {
   const int64_t piece_bytes = std::min(num_bytes, kTextBlockBytes);
@@ -108,7 +109,7 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   if (left + block_bytes_ > max_block_bytes_) {
     return arrow::Status::Invalid("Expected records of less than ",
                                   max_block_bytes_ >> 30, " GB; the one at byte ",
-                                  position(), " is longer, or its quotes do not match");
+                                  position(), " is longer, or its quotes are unbalanced");
   }
   const int64_t size = left + block_bytes_;
   if (spare_ == nullptr || spare_.use_count() > 1 ||
@@ -123,7 +124,7 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
   }
   int64_t filled = left;
   bool is_last = false;
-  // What there is from here on, as far as it is wanted.
+  // The remaining bytes, as far as they are requested.
   const int64_t wanted = input_.max_text.value_or(std::numeric_limits<int64_t>::max()) -
                          (position_ + consumed_);
   while (filled < size) {
@@ -142,7 +143,7 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
     ARROW_ASSIGN_OR_RAISE(const int64_t got, BytesRead());
     if (got < *input_.num_bytes) {
       return arrow::Status::IOError("Expected ", *input_.num_bytes, " bytes, got ", got,
-                                    ": the file has become shorter since it was opened");
+                                    ": the file was truncated after it was opened");
     }
   }
   std::memset(data + filled, 0, kTextPadding);
@@ -152,14 +153,14 @@ arrow::Result<TextBlocks::Block> TextBlocks::Next() {
 }
 
 int64_t TextBlockBytes(const std::string& path, std::optional<int64_t> limit) {
-  constexpr int64_t kRemoteBlockBytes = 4LL << 20;  // each request costs time of its own
+  constexpr int64_t kRemoteBlockBytes = 4LL << 20;  // each request has its own latency
   if (limit.has_value() && *limit < 1000) return kTextBlockBytes / 4;
   return IsLocal(path) ? kTextBlockBytes : kRemoteBlockBytes;
 }
 
 namespace {
 
-// How many line feeds there are in the first `num_bytes` of a text.
+// The number of line feeds in the first `num_bytes` of a text.
 arrow::Result<int64_t> CountLineFeeds(const TextInput& input, int64_t num_bytes,
                                       arrow::MemoryPool* pool) {
   constexpr int64_t kChunkBytes = 1LL << 20;
@@ -187,13 +188,13 @@ arrow::Result<int64_t> LineNumber(const std::string& path, const TextFormat& for
                           CountLineFeeds(input, place.begin + place.offset, pool));
     return count + 1;
   }
-  // A line feed is the same byte in all that can be cut.
+  // A line feed is the same byte in all encodings that can be split.
   TextFormat bytes = format;
   bytes.encoding = TextEncoding::kUtf8;
   ARROW_ASSIGN_OR_RAISE(auto before, TextInput::Open(path, bytes, 0, place.begin, pool));
   ARROW_ASSIGN_OR_RAISE(const int64_t lines_before,
                         CountLineFeeds(before, place.begin, pool));
-  // Characters are no longer in the file than in the text.
+  // A character is at most as long in the file as in the text.
   ARROW_ASSIGN_OR_RAISE(auto text, TextInput::Open(path, format, place.begin,
                                                    place.begin + place.offset, pool));
   ARROW_ASSIGN_OR_RAISE(const int64_t lines, CountLineFeeds(text, place.offset, pool));

@@ -9,7 +9,7 @@
 
 namespace xshards::io {
 
-/// Drop empty splits; but one stays where all are, for a plan has at least one partition.
+/// Drop empty splits, but keep one if all are empty: a plan has at least one partition.
 void DropEmptySplits(std::vector<Split>* splits);
 
 /// Cut [data_begin, size) of a file at ascending positions.

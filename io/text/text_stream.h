@@ -10,7 +10,7 @@
 
 namespace xshards::io {
 
-/// A stream that is made from another as it is read.
+/// A stream that transforms another while it is read.
 class TextStream : public arrow::io::InputStream {
  public:
   arrow::Result<int64_t> Read(int64_t num_bytes, void* out) final;
@@ -22,7 +22,7 @@ class TextStream : public arrow::io::InputStream {
  protected:
   explicit TextStream(std::shared_ptr<arrow::io::InputStream> input);
 
-  /// Fill all of `out`, as files do: less means the end to readers.
+  /// Fill all of `out`, as files do: readers take fewer bytes for the end.
   virtual arrow::Result<int64_t> Fill(int64_t num_bytes, char* out) = 0;
   arrow::io::InputStream& input() { return *input_; }
 

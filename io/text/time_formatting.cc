@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kSecondsPerDay = 24 * 60 * 60;
 
-// Days, of which there may be less than none, and what is added to them.
+// Days, which may be negative, and the non-negative rest.
 struct TimeParts {
   TimeParts(int64_t ticks, arrow::TimeUnit::type unit) {
     const int64_t per_second = TicksPerSecond(unit);
@@ -44,15 +44,15 @@ struct TimeParts {
   int64_t nanoseconds;
 };
 
-// A number that is not negative, with zeros before it where it is shorter.
+// A non-negative number, padded with zeros.
 void AppendDigits(int64_t number, size_t width, std::string* out) {
   const std::string digits = std::to_string(number);
   if (digits.size() < width) out->append(width - digits.size(), '0');
   *out += digits;
 }
 
-// Append a point and the digits of the part of a second, in the fewest of 3 (`least`),
-// 6 or 9; nothing if there is no such part.
+// Append a point and the fraction of a second in the fewest of 3 (`least`), 6 or 9
+// digits; nothing if it is 0.
 void AppendFraction(int64_t nanoseconds, size_t least, std::string* out) {
   if (nanoseconds == 0) return;
   size_t width = 9;
@@ -83,7 +83,7 @@ void AppendSeconds(int64_t seconds, std::string* out) {
   AppendDigits(seconds % 60, 2, out);
 }
 
-// " 02:03:04"; more than a negative number of days.
+// " 02:03:04"; with a plus after negative days.
 void AppendTimeOfDay(const TimeParts& parts, std::string* out) {
   *out += parts.days < 0 ? " +" : " ";
   AppendSeconds(parts.seconds, out);
@@ -115,7 +115,7 @@ void AppendTime(const TimeParts& parts, TimePrecision precision, std::string* ou
 }  // namespace
 
 void AppendDay(int64_t day, std::string* out) {
-  // The calendar repeats itself every 400 years; the library's has few years.
+  // The calendar repeats every 400 years; the library covers only some years.
   constexpr int64_t kYears = 400;
   constexpr int64_t kDays = 146'097;
   const int64_t rest = (day % kDays + kDays) % kDays;

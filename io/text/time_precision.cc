@@ -4,7 +4,7 @@
 namespace xshards::io {
 namespace {
 
-// How many steps of a precision a day has.
+// The number of units of a precision in a day.
 int64_t StepsPerDay(TimePrecision precision) {
   constexpr int64_t kDaySeconds = 24 * 60 * 60;
   constexpr int64_t kSteps[] = {1, kDaySeconds, kDaySeconds * 1'000,

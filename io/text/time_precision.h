@@ -8,18 +8,19 @@
 
 namespace xshards::io {
 
-/// How much of its times a column shows, ascending: pandas writes all values that it
-/// looks at together with the digits that one of them needs.
+/// The precision with which a column of times is written, ascending: pandas writes all
+/// values of a column with the digits that any of them needs.
 enum class TimePrecision : uint8_t { kDay, kSecond, kMilli, kMicro, kNano };
 
-/// Whether it is a type of times, or of durations, that may be parts of a day.
+/// Whether a type has times or durations finer than a day.
 bool HasPrecision(const arrow::DataType& type);
 
 int64_t TicksPerSecond(arrow::TimeUnit::type unit);
-/// All that times of a unit can have.
+/// The finest precision of times of a unit.
 TimePrecision FinestOf(arrow::TimeUnit::type unit);
 
-/// What the values of such a column need; a time of a zone is never a mere day.
+/// The precision that the values of a column need; a time with a zone is never written as
+/// a date only.
 TimePrecision PrecisionOf(const arrow::Array& times);
 
 }  // namespace xshards::io

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kInputBytes = 64 << 10;
 constexpr std::ptrdiff_t kMaxCharacterBytes = 4;
 
-// What the bytes from 0x80 to 0x9F stand for in cp1252; 0: nothing.
+// The characters of bytes 0x80 to 0x9F in cp1252; 0: undefined.
 constexpr uint16_t kCp1252[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020,
                                   0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
                                   0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D,
@@ -88,7 +88,7 @@ arrow::Status TranscodingStream::NoCharacter(size_t num_bytes) const {
   }
   return Undecodable(
       "Expected text in " + NameOf(encoding_) + ", got" + shown + " at byte " +
-          std::to_string(position_) + ", which is no character",
+          std::to_string(position_) + ", which is not a valid character",
       NameOf(encoding_),
       std::string(reinterpret_cast<const char*>(&bytes_[begin_]), num_bytes));
 }

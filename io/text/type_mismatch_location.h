@@ -14,7 +14,7 @@
 
 namespace xshards::io {
 
-/// The TypeMismatchError() of a value, which may be empty where it is not to be shown.
+/// The TypeMismatchError() of a value, which may be empty if it is not to be shown.
 arrow::Status TypeMismatchAt(std::string_view value, const std::string& column,
                              const std::string& path, TextPlace place);
 

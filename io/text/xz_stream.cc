@@ -64,9 +64,11 @@ arrow::Result<int64_t> XzStream::Fill(int64_t num_bytes, char* out) {
       case LZMA_BUF_ERROR:
         return arrow::Status::IOError("Truncated .xz data");
       case LZMA_FORMAT_ERROR:
-        return arrow::Status::IOError("Expected .xz data, got something else");
+        return arrow::Status::IOError(
+            "Expected .xz data, but the file has another format");
       case LZMA_MEM_ERROR:
-        return arrow::Status::OutOfMemory("Could not hold the dictionary of .xz data");
+        return arrow::Status::OutOfMemory(
+            "Not enough memory for the dictionary of .xz data");
       default:
         return arrow::Status::IOError("Damaged .xz data");
     }
@@ -82,7 +84,8 @@ bool XzStream::IsAvailable() { return false; }
 
 arrow::Result<std::shared_ptr<arrow::io::InputStream>> XzStream::Make(
     std::shared_ptr<arrow::io::InputStream>) {
-  return arrow::Status::NotImplemented("This build has no liblzma to read .xz files");
+  return arrow::Status::NotImplemented(
+      "This build cannot read .xz files: it was built without liblzma");
 }
 
 arrow::Result<int64_t> XzStream::Fill(int64_t, char*) { return 0; }

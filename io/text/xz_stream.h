@@ -12,13 +12,13 @@
 
 namespace xshards::io {
 
-/// What an .xz file holds, by liblzma, which only this file includes. Streams that follow
-/// each other are read as one. Memory is that of the dictionary the file asks for.
+/// Decompresses an .xz file with liblzma, which only this file includes. Concatenated
+/// streams are read as one. Memory is that of the dictionary that the file requires.
 class XzStream final : public TextStream {
  public:
   /// Whether the library was built with liblzma.
   static bool IsAvailable();
-  /// NotImplemented where it was not.
+  /// NotImplemented if it was not.
   static arrow::Result<std::shared_ptr<arrow::io::InputStream>> Make(
       std::shared_ptr<arrow::io::InputStream> input);
   ~XzStream() override;

@@ -24,7 +24,7 @@ int64_t FloorSeconds(int64_t ticks, int64_t per_second) {
   return ticks / per_second - (ticks % per_second < 0 ? 1 : 0);
 }
 
-// Whether a zone is named by how far it is from UTC: "+01:00".
+// Whether a zone is a fixed offset from UTC: "+01:00".
 bool IsDistance(const std::string& zone) {
   return zone.starts_with('+') || zone.starts_with('-');
 }
@@ -48,7 +48,7 @@ arrow::Result<std::vector<int32_t>> ZoneOffsets(const arrow::TimestampArray& tim
       AppendZonedTime(times.Value(i), type.unit(), FinestOf(type.unit()), 0, &text);
       return arrow::Status::NotImplemented(
           "Expected times of the years 1 to 9999 in the zone ", type.timezone(),
-          ", since what it is ahead of UTC at others is not known; convert them to UTC. "
+          ", since its UTC offset is unknown outside them; convert them to UTC. "
           "Got ",
           text);
     }

@@ -10,9 +10,9 @@
 
 namespace xshards::io {
 
-/// How many seconds the zone of a column of times is ahead of UTC at each of them; 0
-/// where there is none. NotImplemented names a time before the year 1 or behind 9999, of
-/// which nobody knows it, pandas included, unless the zone is always so far from UTC.
+/// The UTC offset in seconds of a column's zone at each of its times; 0 without a zone.
+/// NotImplemented names a time before the year 1 or after 9999, for which the offset is
+/// unknown, to pandas too, unless the zone is a fixed offset.
 arrow::Result<std::vector<int32_t>> ZoneOffsets(const arrow::TimestampArray& times,
                                                 arrow::compute::ExecContext* context);
 

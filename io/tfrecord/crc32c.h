@@ -11,8 +11,8 @@ uint32_t Crc32c(std::string_view bytes);
 /// The same by a table, on every processor.
 uint32_t Crc32cByTable(std::string_view bytes);
 
-/// A CRC as TFRecord files store it: rotated and added to, so that the CRC of bytes that
-/// hold CRCs is not special.
+/// A CRC as TFRecord files store it: rotated and offset, so that the CRC of bytes that
+/// contain CRCs is not special.
 inline uint32_t MaskedCrc32c(std::string_view bytes) {
   const uint32_t crc = Crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;

@@ -27,7 +27,7 @@ void AppendBytesField(uint32_t field, std::string_view bytes, std::string* out) 
   *out += bytes;
 }
 
-/// The bytes of a field of bytes whose number takes one byte.
+/// The size of a bytes field whose field number takes one byte.
 size_t BytesFieldSize(size_t size) { return 1 + VarintBytes(size) + size; }
 
 }  // namespace
@@ -113,7 +113,7 @@ ExampleReader::Outcome ExampleReader::ReadFeature(std::string_view entry,
       if (!lists.Skip(type)) return Outcome::kDamaged;
       continue;
     }
-    // A second list would have to be merged with the first, which no writer asks for.
+    // A second list would have to be merged with the first, which no writer relies on.
     if (feature->kind != FeatureKind::kNone) return Outcome::kDamaged;
     feature->kind = static_cast<FeatureKind>(field);
     if (!lists.ReadBytes(&feature->list)) return Outcome::kDamaged;

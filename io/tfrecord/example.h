@@ -8,7 +8,7 @@
 
 namespace xshards::io {
 
-// The protocol buffers of tf.train.Example, as far as they matter here:
+// The protocol buffers of tf.train.Example, as far as needed here:
 //   Example   { Features features = 1; }
 //   Features  { map<string, Feature> feature = 1; }
 //   Feature   { oneof { BytesList = 1; FloatList = 2; Int64List = 3; } }
@@ -19,8 +19,8 @@ enum class FeatureKind : uint8_t { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3
 /// "bytes", "float", "int64", or "nothing".
 const char* ToString(FeatureKind kind);
 
-/// Reads fields of a message one after the other. Nothing beyond its end is read,
-/// whatever the bytes are.
+/// Reads the fields of a message in order. Never reads past its end, whatever the bytes
+/// are.
 class WireReader {
  public:
   enum Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -61,7 +61,7 @@ class WireReader {
     p_ += size;
     return true;
   }
-  /// Pass over the value of a field; false for groups, which are not in use.
+  /// Skip the value of a field; false for groups, which are deprecated.
   bool Skip(Type type);
 
  private:
@@ -76,7 +76,7 @@ struct Feature {
   std::string_view list;  // the message with its values
 };
 
-/// Reads the features of an Example one after the other.
+/// Reads the features of an Example in order.
 class ExampleReader {
  public:
   explicit ExampleReader(std::string_view example) : example_(example), features_({}) {}
@@ -111,7 +111,7 @@ bool ForEachBytes(std::string_view list, Append append) {
   return true;
 }
 
-/// Call `append` with the bytes of several numbers at a time, each of four.
+/// Call `append` with the bytes of several numbers at a time, four bytes each.
 template <typename Append>
 bool ForEachFloats(std::string_view list, Append append) {
   WireReader reader(list);
@@ -160,7 +160,7 @@ bool ForEachInt64(std::string_view list, Append append) {
   return true;
 }
 
-/// How many values a feature has; -1 if its bytes are damaged.
+/// The number of values of a feature; -1 if its bytes are damaged.
 int64_t CountValues(const Feature& feature);
 
 /// Builds the bytes of an Example, feature by feature.
@@ -170,13 +170,13 @@ class ExampleBuilder {
   void AddFloats(std::string_view name, const float* values, int64_t count);
   void AddInt64(std::string_view name, const int64_t* values, int64_t count);
 
-  /// The bytes of what was added since the last call; valid until the next one.
+  /// The bytes of the features added since the last call; valid until the next one.
   std::string_view Finish();
 
  private:
   void AddFeature(std::string_view name, FeatureKind kind);
 
-  std::string list_;      // of the feature that is added
+  std::string list_;      // of the feature being added
   std::string features_;  // of the Example
   std::string example_;
 };

@@ -186,7 +186,7 @@ FeatureColumns::FeatureColumns(const arrow::Schema& known, const arrow::Schema& 
 
 const FeatureColumns::Known* FeatureColumns::Find(std::string_view name,
                                                   size_t position) const {
-  // Records mostly have the same features in the same order.
+  // Records usually have the same features in the same order.
   if (position < order_.size() && known_[order_[position]].name == name) {
     return &known_[order_[position]];
   }
@@ -212,7 +212,7 @@ std::optional<FeatureColumns::Fault> FeatureColumns::Append(std::string_view exa
     if (known == nullptr || known->column == kNotWanted) continue;
     FeatureColumn& column = columns_[static_cast<size_t>(known->column)];
     if (column.num_rows() > num_rows_) {
-      return Fault{Fault::kMismatch, known->name, "is there twice"};
+      return Fault{Fault::kMismatch, known->name, "occurs twice"};
     }
     switch (column.Append(feature)) {
       case FeatureColumn::Outcome::kOk:

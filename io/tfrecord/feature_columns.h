@@ -19,7 +19,7 @@
 
 namespace xshards::io {
 
-/// How a feature becomes a column: one value a row, or a list.
+/// How a feature becomes a column: one value per row, or a list.
 struct FeatureForm {
   FeatureKind kind = FeatureKind::kNone;
   bool is_list = false;
@@ -32,7 +32,7 @@ struct FeatureForm {
 /// feature can hold its values.
 std::optional<FeatureForm> FormFor(const arrow::DataType& type);
 
-/// A column that grows by a feature of a record at a time.
+/// A column that grows by one feature of one record at a time.
 class FeatureColumn {
  public:
   FeatureColumn(FeatureForm form, arrow::MemoryPool* pool);
@@ -63,7 +63,7 @@ class FeatureColumn {
 /// The columns of Examples.
 class FeatureColumns {
  public:
-  /// `known` are the features that records may have, `wanted` those to give columns of,
+  /// `known` are the features that records may have, `wanted` those that become columns,
   /// in this order. With `is_strict`, a feature that is not known is an error.
   FeatureColumns(const arrow::Schema& known, const arrow::Schema& wanted, bool is_strict,
                  arrow::MemoryPool* pool);
@@ -72,13 +72,13 @@ class FeatureColumns {
     enum Kind : uint8_t { kDamaged, kSequence, kUnknown, kMismatch, kNoMemory };
     Kind kind = kDamaged;
     std::string feature = {};
-    std::string text = {};  // what is wrong with it
+    std::string text = {};  // the fault
   };
-  /// Append an Example as the next row; what is wrong with it, if anything.
+  /// Append an Example as the next row; returns its fault, if any.
   std::optional<Fault> Append(std::string_view example);
 
   int64_t num_rows() const { return num_rows_; }
-  /// The rows so far, in the forms of FormFor; there are none afterwards.
+  /// The rows so far, in the forms of FormFor; empty afterwards.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Finish();
 
  private:
@@ -91,8 +91,8 @@ class FeatureColumns {
   const Known* Find(std::string_view name, size_t position) const;
 
   std::vector<Known> known_;
-  std::unordered_map<std::string_view, size_t> places_;  // in known_, by name
-  mutable std::vector<size_t> order_;  // places of the features of the last record
+  std::unordered_map<std::string_view, size_t> places_;  // index in known_, by name
+  mutable std::vector<size_t> order_;  // indices of the features of the last record
   std::vector<FeatureColumn> columns_;
   arrow::FieldVector fields_;
   const bool is_strict_;

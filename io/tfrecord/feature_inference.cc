@@ -10,18 +10,20 @@
 #include <arrow/array/builder_binary.h>
 #include <arrow/array/builder_primitive.h>
 
+#include "io/options/option_codec.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/tfrecord/feature_columns.h"
 #include "io/tfrecord/framing.h"
 #include "io/tfrecord/options.h"
+#include "io/tfrecord/scan_options.h"
 
 namespace xshards::io {
 namespace {
 
 constexpr int64_t kSampleBlockBytes = 128LL << 10;
 
-/// A feature as records have had it so far.
+/// A feature as seen in the records so far.
 struct SeenFeature {
   std::string name;
   FeatureForm form;
@@ -46,7 +48,7 @@ class SeenFeatures {
       return arrow::Status::TypeError(
           "Feature '", name, "' holds ", ToString(seen.form.kind), " in '", seen.path,
           "' and ", ToString(form.kind), " in '", path,
-          "', which have no common type: name the columns to read in schema, or read the "
+          "', which have no common type: list the columns to read in schema, or read the "
           "records with raw=True");
     }
     seen.form.is_list = seen.form.is_list || form.is_list;
@@ -73,7 +75,7 @@ arrow::Status AddExample(std::string_view example, const Split& split, int64_t p
       const bool is_sequence = outcome == ExampleReader::Outcome::kSequence;
       return arrow::Status::Invalid(
           "The record at byte ", split.begin + position, " of '", split.path, "' is ",
-          is_sequence ? "a tf.train.SequenceExample" : "no tf.train.Example",
+          is_sequence ? "a tf.train.SequenceExample" : "not a tf.train.Example",
           ": read its bytes with raw=True");
     }
     const bool is_list = feature.kind != FeatureKind::kNone && count != 1;
@@ -84,11 +86,11 @@ arrow::Status AddExample(std::string_view example, const Split& split, int64_t p
 
 arrow::Result<SeenFeatures> ReadFeatures(const ScanNode& scan, const Split& split,
                                          OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, TfRecordOptions::FromMap(scan.options));
-  const bool is_sample = GetExtent(scan.options) == ScanExtent::kSample;
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<TfRecordScanOptions>(scan.options));
+  const bool is_sample = options->extent == ScanExtent::kSample;
   ARROW_ASSIGN_OR_RAISE(
       auto input,
-      RecordInput::Open(split, options.compression,
+      RecordInput::Open(split, options->tfrecord.compression,
                         is_sample ? kSampleBlockBytes : kTextBlockBytes, context.pool));
   SeenFeatures seen;
   for (int64_t num_bytes = 0; !is_sample || num_bytes < kSampleBlockBytes;) {
@@ -155,8 +157,9 @@ arrow::Result<std::shared_ptr<arrow::Schema>> InferFeatures(const ScanNode& scan
                                                             ScanExtent extent,
                                                             const RunPlan& run) {
   ScanNode probe{.format = kTfRecordFeaturesFormat};
-  probe.options = scan.options;
-  SetExtent(extent, &probe.options);
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<TfRecordScanOptions>(scan.options));
+  probe.options =
+      MakeOptions(TfRecordScanOptions{.tfrecord = options->tfrecord, .extent = extent});
   probe.splits = scan.splits;
   probe.schema = FeaturesSchema();
   ARROW_ASSIGN_OR_RAISE(const auto batches, run(MakeNode(std::move(probe))));
@@ -165,7 +168,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> InferFeatures(const ScanNode& scan
   arrow::FieldVector fields;
   for (const auto& feature : seen.features()) {
     FeatureForm form = feature.form;
-    // A feature that never has a value may be anything; floats hold missing values.
+    // A feature without any value may have any type; floats can hold missing values.
     if (form.kind == FeatureKind::kNone) form.kind = FeatureKind::kFloat;
     fields.push_back(arrow::field(feature.name, form.type()));
   }
@@ -187,7 +190,7 @@ std::optional<std::string> DescribeTfRecordPlace(const ScanNode& scan,
   if (!reads_it) return std::nullopt;
   return "feature '" + place.column() + "' of the record at byte " +
          std::to_string(place.begin() + place.offset()) + " of '" + place.path() +
-         "': name its type in schema";
+         "': set its type in schema";
 }
 
 }  // namespace xshards::io

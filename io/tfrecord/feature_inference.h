@@ -15,8 +15,8 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, the features of a split's records: a
-/// row each, with its name, kind, and whether it is a list.
+/// The format of scans that output the features of a split's records instead of rows: one
+/// row per feature, with its name, kind, and whether it is a list.
 inline constexpr char kTfRecordFeaturesFormat[] = "tfrecord_features";
 
 OpenNode MakeTfRecordFeaturesScan();
@@ -28,7 +28,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> InferFeatures(const ScanNode& scan
                                                             ScanExtent extent,
                                                             const RunPlan& run);
 
-/// The types of all records of a scan (a FindTypes).
+/// The types inferred from all records of a scan (a FindTypes).
 arrow::Result<std::shared_ptr<arrow::Schema>> FindTfRecordTypes(const ScanNode& scan,
                                                                 const RunPlan& run);
 

@@ -33,9 +33,9 @@ arrow::Status TfRecordFault(int64_t position, const char* what) {
 }
 
 constexpr char kBadLength[] =
-    "has a length whose CRC does not match: the file is damaged, compressed, or no "
+    "has a length whose CRC does not match: the file is damaged, compressed, or not a "
     "TFRecord file";
-constexpr char kCutShort[] = "is cut short";
+constexpr char kCutShort[] = "is truncated";
 constexpr char kBadData[] = "has data whose CRC does not match: the file is damaged";
 
 }  // namespace
@@ -63,8 +63,8 @@ arrow::Result<std::vector<int64_t>> FindTfRecordStarts(arrow::io::RandomAccessFi
                                                        int64_t size, int64_t target_bytes,
                                                        const arrow::StopToken& stop,
                                                        int64_t* bytes_read) {
-  // Headers of short records are found in pieces of the file, those of long ones by
-  // reading little more than themselves.
+  // Headers of short records are read in blocks of the file, those of long ones
+  // individually.
   constexpr int64_t kLargestPiece = 1LL << 20;
   constexpr int64_t kSmallestPiece = 4096;
   std::vector<int64_t> starts;

@@ -23,24 +23,24 @@ namespace xshards::io {
 inline constexpr int64_t kRecordHeaderBytes = 12;
 inline constexpr int64_t kRecordFooterBytes = 4;
 
-/// The length in a record's header, of which there are kRecordHeaderBytes; nullopt if its
-/// CRC does not match or no file can have such a record.
+/// The length in a record's header of kRecordHeaderBytes; nullopt if its CRC does not
+/// match or the length is impossible.
 std::optional<int64_t> ReadRecordLength(const char* header);
 
-/// Append a record that holds `data`.
+/// Append a record with `data`.
 void AppendRecord(std::string_view data, std::string* out);
 
-/// The starts of records at or after every `target_bytes` of a file, less the first.
-/// Invalid where a header is damaged or the last record is cut short.
+/// The starts of records at or after every `target_bytes` of a file, without the first.
+/// Invalid if a header is damaged or the last record is truncated.
 arrow::Result<std::vector<int64_t>> FindTfRecordStarts(arrow::io::RandomAccessFile& file,
                                                        int64_t size, int64_t target_bytes,
                                                        const arrow::StopToken& stop,
                                                        int64_t* bytes_read);
 
-/// Reads the records of a split one after the other, on one thread.
+/// Reads the records of a split in order, on one thread.
 class RecordInput {
  public:
-  /// `block_bytes` is how much is read at a time.
+  /// `block_bytes` are read at a time.
   static arrow::Result<RecordInput> Open(const Split& split,
                                          std::optional<TextCompression> compression,
                                          int64_t block_bytes, arrow::MemoryPool* pool);
@@ -49,11 +49,11 @@ class RecordInput {
   /// names the file and the byte of a record that is damaged.
   arrow::Result<std::optional<std::string_view>> Next();
 
-  /// Where the last record that was given begins, after the start of the split.
+  /// Where the last returned record begins, relative to the start of the split.
   int64_t position() const { return position_; }
-  /// How many bytes of the file have been read.
+  /// The bytes of the file read so far.
   arrow::Result<int64_t> BytesRead() const { return blocks_.BytesRead(); }
-  /// Whether the records of the block that was read last have been given.
+  /// Whether all records of the last block have been returned.
   bool is_at_block_end() const { return at_ == block_text_.size(); }
 
  private:

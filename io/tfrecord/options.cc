@@ -13,7 +13,7 @@ arrow::Status TfRecordOptions::Validate() const {
     std::set<std::string> seen;
     for (const auto& name : *columns) {
       if (seen.insert(name).second) continue;
-      return arrow::Status::Invalid("columns must differ, got '", name, "' twice");
+      return arrow::Status::Invalid("columns must be unique, got '", name, "' twice");
     }
   }
   if (schema == nullptr) return arrow::Status::OK();
@@ -21,35 +21,16 @@ arrow::Status TfRecordOptions::Validate() const {
   std::set<std::string> seen;
   for (const auto& field : schema->fields()) {
     if (!seen.insert(field->name()).second) {
-      return arrow::Status::Invalid("schema must have columns of different names, got '",
+      return arrow::Status::Invalid("schema must have unique column names, got '",
                                     field->name(), "' twice");
     }
     if (!FormFor(*field->type()).has_value()) {
       return arrow::Status::TypeError(
-          "TFRecord features hold integers, floats, bytes, text and lists of these, not ",
+          "TFRecord features hold integers, floats, bytes, text and lists of these, got ",
           field->type()->ToString(), " (column '", field->name(), "')");
     }
   }
   return arrow::Status::OK();
-}
-
-OptionMap TfRecordOptions::ToMap() const {
-  OptionMap map;
-  if (raw) map["raw"] = "true";
-  if (compression.has_value()) map["compression"] = NameOf(*compression);
-  split.AddTo(&map);
-  return map;
-}
-
-arrow::Result<TfRecordOptions> TfRecordOptions::FromMap(const OptionMap& map) {
-  TfRecordOptions options;
-  ARROW_ASSIGN_OR_RAISE(const auto raw, GetBool(map, "raw"));
-  options.raw = raw.value_or(false);
-  if (const auto name = GetString(map, "compression"); name.has_value()) {
-    ARROW_ASSIGN_OR_RAISE(options.compression, TextCompressionFromName(*name));
-  }
-  ARROW_ASSIGN_OR_RAISE(options.split, SplitSize::FromMap(map));
-  return options;
 }
 
 }  // namespace xshards::io

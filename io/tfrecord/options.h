@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 
-#include "io/options/option_map.h"
 #include "io/options/split_size.h"
 #include "io/text/text_compression.h"
 #include "xshards/export.h"
@@ -21,18 +19,24 @@ namespace xshards::io {
 struct XSHARDS_EXPORT TfRecordOptions {
   /// Read only these columns, in this order.
   std::optional<std::vector<std::string>> columns{};
-  /// The columns there are, and their types: features that a record lacks are missing,
-  /// others are not read. nullptr: inferred from samples.
+  /// The columns to read and their types: features that a record lacks are null, other
+  /// features are not read. nullptr: inferred from samples.
   std::shared_ptr<arrow::Schema> schema{};
   /// Do not decode records: one column, `record`, of their bytes.
   bool raw = false;
-  std::optional<TextCompression> compression{};  // unset: as the file's name says
+  std::optional<TextCompression> compression{};  // unset: by the file's name
   SplitSize split{};
 
   arrow::Status Validate() const;
-  /// Less the columns and the schema, which a ScanNode has itself.
-  OptionMap ToMap() const;
-  static arrow::Result<TfRecordOptions> FromMap(const OptionMap& map);
+
+  template <typename Options, typename Visit>
+  static void VisitMembers(Options& options, const Visit& visit) {
+    visit("columns", options.columns);
+    visit("schema", options.schema);
+    visit("raw", options.raw);
+    visit("compression", options.compression);
+    SplitSize::VisitMembers(options.split, visit);
+  }
 };
 
 }  // namespace xshards::io

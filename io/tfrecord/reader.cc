@@ -4,6 +4,7 @@
 
 #include "io/fs/file_fingerprint.h"
 #include "io/fs/file_listing.h"
+#include "io/options/option_codec.h"
 #include "io/options/type_names.h"
 #include "io/readers.h"
 #include "io/scan/hive_scan.h"
@@ -11,7 +12,9 @@
 #include "io/text/text_splits.h"
 #include "io/tfrecord/feature_inference.h"
 #include "io/tfrecord/scan.h"
+#include "io/tfrecord/scan_options.h"
 #include "io/tfrecord/split_planner.h"
+#include "xshards/plan/result_store.h"
 
 namespace xshards::io {
 namespace {
@@ -43,7 +46,10 @@ arrow::Result<XShards> ReadTfRecord(std::shared_ptr<Context> context, const Path
   const RunPlan run = context->MakeProbe(stop);
   ScanNode scan;
   scan.format = "tfrecord";
-  scan.options = options.ToMap();
+  TfRecordOptions of_scan = options;
+  of_scan.columns.reset();
+  of_scan.schema.reset();
+  scan.options = MakeOptions(TfRecordScanOptions{.tfrecord = std::move(of_scan)});
   const int64_t target_bytes = options.split.TargetBytes(total, context->cores());
   ARROW_ASSIGN_OR_RAISE(scan.splits, CutTfRecordFiles(files, target_bytes, options, run));
   DropEmptySplits(&scan.splits);
@@ -52,7 +58,7 @@ arrow::Result<XShards> ReadTfRecord(std::shared_ptr<Context> context, const Path
   AddHiveFields(folders, &scan);
   if (options.schema == nullptr && !options.raw) {
     scan.inferred = true;
-    scan.found = std::make_shared<SchemaCell>();
+    scan.found = context->results().MakeId();
   }
   if (options.columns.has_value()) {
     ARROW_RETURN_NOT_OK(SelectFields(*scan.schema, *options.columns).status());

@@ -11,18 +11,20 @@
 #include <arrow/array/validate.h>
 
 #include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/type_mismatch_location.h"
 #include "io/tfrecord/feature_columns.h"
 #include "io/tfrecord/framing.h"
 #include "io/tfrecord/options.h"
+#include "io/tfrecord/scan_options.h"
 #include "xshards/types/conform.h"
 
 namespace xshards::io {
 namespace {
 
-/// What becomes of the data of records: rows of columns.
+/// Converts the data of records to rows.
 class RecordRows {
  public:
   virtual ~RecordRows() = default;
@@ -85,7 +87,7 @@ class ExampleRows final : public RecordRows {
     switch (fault.kind) {
       case Fault::kDamaged:
         return arrow::Status::Invalid(
-            place, " is no tf.train.Example: read its bytes with raw=True");
+            place, " is not a tf.train.Example: read its bytes with raw=True");
       case Fault::kSequence:
         return arrow::Status::NotImplemented(
             place, " is a tf.train.SequenceExample: read its bytes with raw=True");
@@ -97,7 +99,7 @@ class ExampleRows final : public RecordRows {
     }
     if (inferred_) return TypeMismatchAt("", fault.feature, path_, {begin_, position});
     return arrow::Status::Invalid(place, ": feature '", fault.feature, "' ", fault.text,
-                                  ", which does not fit the type of its column; name "
+                                  ", which does not fit the type of its column; set "
                                   "another type in schema, or read with raw=True");
   }
 
@@ -153,7 +155,7 @@ class TfRecordStream final : public BatchStream {
   const std::string path_;
   RecordInput input_;
   const std::unique_ptr<RecordRows> rows_;
-  int64_t rows_left_;  // that are wanted
+  int64_t rows_left_;  // still to read
   const std::shared_ptr<arrow::Schema> schema_;
   OperatorContext& context_;
   int64_t counted_ = 0;  // bytes already in the metrics
@@ -162,16 +164,16 @@ class TfRecordStream final : public BatchStream {
 arrow::Result<std::unique_ptr<BatchStream>> OpenTfRecordSplit(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, TfRecordOptions::FromMap(scan.options));
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<TfRecordScanOptions>(scan.options));
   ARROW_ASSIGN_OR_RAISE(
       auto input,
-      RecordInput::Open(split, options.compression,
+      RecordInput::Open(split, options->tfrecord.compression,
                         TextBlockBytes(split.path, scan.limit), context.pool));
   std::unique_ptr<RecordRows> rows;
-  if (options.raw) {
+  if (options->tfrecord.raw) {
     rows = std::make_unique<RawRows>(schema->num_fields() > 0, context.pool);
   } else {
-    ARROW_ASSIGN_OR_RAISE(const auto known, FileSchema(scan));
+    const auto known = FileSchema(scan);
     rows = std::make_unique<ExampleRows>(split, *known, *schema, scan.inferred,
                                          context.pool);
   }

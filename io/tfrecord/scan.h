@@ -5,7 +5,7 @@
 
 namespace xshards::io {
 
-/// The name of the only column where records are not decoded.
+/// The name of the only column if records are not decoded.
 inline constexpr char kRawRecordColumn[] = "record";
 
 /// The executor of TFRecord scans. A split is a range of bytes, cut between records.

@@ -9,11 +9,10 @@ namespace xshards::io {
 namespace {
 
 arrow::Result<std::vector<int64_t>> FindTfRecordCuts(const Split& split,
-                                                     const OptionMap& /*options*/,
-                                                     int64_t target_bytes,
+                                                     const CutOptions& options,
                                                      OperatorContext& context) {
   ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(split.path));
-  return FindTfRecordStarts(*file, split.end, target_bytes, context.stop,
+  return FindTfRecordStarts(*file, split.end, options.target_bytes, context.stop,
                             &context.metrics->bytes_read);
 }
 
@@ -28,7 +27,7 @@ arrow::Result<std::vector<Split>> CutTfRecordFiles(const std::vector<InputFile>&
   TextFormat format;
   format.compression = options.compression;
   return CutFiles(
-      files, target_bytes, kTfRecordCutsFormat, options.ToMap(),
+      files, {.target_bytes = target_bytes}, kTfRecordCutsFormat,
       [&](const InputFile& file) { return !IsSequential(file.path, format); }, run);
 }
 

@@ -14,13 +14,13 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, where to cut a file.
+/// The format of scans that output the positions at which to cut a file instead of rows.
 inline constexpr char kTfRecordCutsFormat[] = "tfrecord_cuts";
 
 OpenNode MakeTfRecordCutsScan();
 
 /// Cut files between records into splits of about `target_bytes`. Only the headers of
-/// records are looked at; a compressed file is one split.
+/// records are read; a compressed file is one split.
 arrow::Result<std::vector<Split>> CutTfRecordFiles(const std::vector<InputFile>& files,
                                                    int64_t target_bytes,
                                                    const TfRecordOptions& options,

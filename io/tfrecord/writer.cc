@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kFlushBytes = 1 << 20;
 
-/// The values of a column as features hold them, and where those of a row are.
+/// The values of a column in the types of features, and the offsets of rows.
 struct WritableColumn {
   std::shared_ptr<arrow::Array> rows;
   std::shared_ptr<arrow::Array> values;
@@ -126,9 +126,8 @@ class TfRecordWriter final : public FileWriter {
 
 arrow::Result<std::unique_ptr<FileWriter>> OpenTfRecordWriter(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const NoOptions& /*options*/,
     arrow::MemoryPool* pool) {
-  ARROW_RETURN_NOT_OK(CheckKeys(options, {}, "TFRecord writing"));
   for (const auto& field : schema->fields()) {
     if (FormFor(*field->type()).has_value()) continue;
     return arrow::Status::TypeError("TFRecord cannot hold column '", field->name(),

@@ -15,7 +15,7 @@
 namespace xshards::io {
 namespace {
 
-// Two writers of the same file, in any processes, must not meet.
+// Two writers of the same file, in any processes, must not collide.
 std::string HiddenName(const std::string& path) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::random_device random;
@@ -26,8 +26,8 @@ std::string HiddenName(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".tmp-" + suffix;
 }
 
-// Arrow uploads in the background whatever it is given: this waits for it now and then,
-// or else a file that is made faster than it travels would be held in memory.
+// Arrow uploads in the background without a limit: this waits for it regularly, otherwise
+// a file written faster than it is uploaded would be held in memory.
 class PacedStream : public arrow::io::OutputStream {
  public:
   explicit PacedStream(std::shared_ptr<arrow::io::OutputStream> file)
@@ -68,7 +68,7 @@ arrow::Result<std::shared_ptr<arrow::io::OutputStream>> Compress(
   ARROW_ASSIGN_OR_RAISE(auto codec, MakeCodec(CompressionOf(path)));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::OutputStream> stream,
                         arrow::io::CompressedOutputStream::Make(codec.get(), file));
-  // The stream holds on to the codec through a deleter, for it only borrows it.
+  // The deleter keeps the codec alive: the stream only borrows it.
   return std::shared_ptr<arrow::io::OutputStream>(
       stream.get(), [stream, kept = std::move(codec)](arrow::io::OutputStream*) mutable {
         stream.reset();
@@ -83,7 +83,7 @@ OutputFile::OutputFile(std::string path, Location location, std::string hidden)
       hidden_(std::move(hidden)) {}
 
 OutputFile::~OutputFile() {
-  if (!done_) Remove();  // and nobody is left to be told if this fails
+  if (!done_) Remove();  // a failure cannot be reported here
 }
 
 arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path) {
@@ -120,7 +120,7 @@ arrow::Status OutputFile::Complete() {
 }
 
 arrow::Status OutputFile::Abandon(const arrow::Status& cause) {
-  const std::string also = Remove();  // but the first error is the one to tell
+  const std::string also = Remove();  // but the first error is reported
   const int code = arrow::internal::ErrnoFromStatus(cause);
   const std::string reason = code == 0 ? "" : std::string(": ") + std::strerror(code);
   return WithPath(cause.WithMessage(cause.message(), reason), "Could not write" + also,
@@ -129,10 +129,10 @@ arrow::Status OutputFile::Abandon(const arrow::Status& cause) {
 
 std::string OutputFile::Remove() {
   done_ = true;
-  if (!file_->closed() && !file_->Abort().ok()) return " (nor close)";
+  if (!file_->closed() && !file_->Abort().ok()) return " (and could not close it)";
   if (hidden_ == location_.path) return "";  // gone with all of its JobOutput
   if (!location_.file_system->DeleteFile(hidden_).ok()) {
-    return " (nor remove '" + hidden_ + "')";
+    return " (and could not remove '" + hidden_ + "')";
   }
   return "";
 }

@@ -13,15 +13,15 @@
 
 namespace xshards::io {
 
-/// A file that appears at its path whole or not at all: it is written beside it, under a
-/// hidden name of its own, and renamed when complete. What is there already is replaced.
-/// Remote files are written in place: a JobOutput has them aside, and objects appear
-/// whole. Compressed where the name says so: .gz, .bz2, .zst, .lz4.
+/// A file that appears at its path complete or not at all: it is written in the same
+/// folder under a hidden name, and renamed when complete. An existing file is replaced.
+/// Remote files are written in place: a JobOutput stages them, and objects appear only
+/// when complete. Compressed according to the name: .gz, .bz2, .zst, .lz4.
 class OutputFile {
  public:
   /// The folder must exist. Errors name `path`.
   static arrow::Result<std::unique_ptr<OutputFile>> Open(const std::string& path);
-  /// The same where it is known which file system the path, for messages, leads to.
+  /// The same with a known file system; `path` is for messages.
   static arrow::Result<std::unique_ptr<OutputFile>> Open(const std::string& path,
                                                          Location location);
   /// Removes the hidden file unless it was completed.
@@ -30,21 +30,22 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::shared_ptr<arrow::io::OutputStream>& stream() const { return stream_; }
-  /// Close the file and give it its name.
+  /// Close the file and rename it to its final name.
   arrow::Status Complete();
-  /// Remove what was written; returns the cause with what it did to the file.
+  /// Remove the written file; returns `cause` with the file's name and failures to remove
+  /// it.
   arrow::Status Abandon(const arrow::Status& cause);
 
  private:
   OutputFile(std::string path, Location location, std::string hidden);
-  // Returns what it could not do, for the message.
+  // Returns what failed, for the message.
   std::string Remove();
 
   const std::string path_;
   const Location location_;
   const std::string hidden_;
   std::shared_ptr<arrow::io::OutputStream> file_;
-  std::shared_ptr<arrow::io::OutputStream> stream_;  // that leads to file_
+  std::shared_ptr<arrow::io::OutputStream> stream_;  // compresses into file_, or is file_
   bool done_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "io/write/atomic_file.h"
 #include "io/write/hive_writer.h"
 #include "io/write/pandas_metadata.h"
+#include "io/writers.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/types/conform.h"
 #include "xshards/types/json_text_field.h"
@@ -17,13 +18,12 @@
 namespace xshards::io {
 namespace {
 
-constexpr char kPartitionColumns[] = "partition_cols";
-// Of the budget, what the files of a partition hold together on each thread.
+// The share of the budget that the open files of a partition may buffer on each thread.
 constexpr int64_t kHeldInBudget = 32;
 
-// The schema as people see it: dictionaries replaced by their values, and without the
-// notes in metadata that only the process that made them may read. JSON files hold the
-// values of JSON text, not the text. What is left of the notes is for WithPandasNote.
+// The schema as users see it: dictionaries replaced by their values, and without metadata
+// that is internal to the process that made it. JSON files store the values of JSON text,
+// not the text. The remaining metadata is for WithPandasNote.
 std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema,
                                            const std::string& format) {
   arrow::FieldVector fields;
@@ -42,19 +42,19 @@ std::shared_ptr<arrow::Schema> PlainSchema(const arrow::Schema& schema,
   return arrow::schema(std::move(fields));
 }
 
-// Where the batches of a partition go.
+// The destination of a partition's batches.
 struct Target {
   std::function<arrow::Status(const arrow::RecordBatch&)> write;
   std::function<arrow::Result<int64_t>()> finish;  // the bytes written
 };
 
-// Write a partition to what `open_target` makes for its schema.
+// Write a partition to the target that `open_target` creates for its schema.
 arrow::Status WriteAll(
     const SinkSpec& spec, BatchStream& input, OperatorContext& context,
     const std::function<arrow::Result<Target>(const std::shared_ptr<arrow::Schema>&)>&
         open_target) {
   ARROW_ASSIGN_OR_RAISE(auto batch, input.Next());
-  // Where only running tells the schema, the first batch does.
+  // If the schema is not known before running, it is that of the first batch.
   auto schema = batch != nullptr ? batch->schema() : input.schema();
   if (schema == nullptr) {
     return arrow::Status::Invalid("Expected a table to write as ", spec.format,
@@ -97,11 +97,9 @@ arrow::Status WriteOneFile(const OpenWriter& open, const SinkSpec& spec,
 }
 
 arrow::Status WritePartitioned(const OpenWriter& open, const SinkSpec& spec,
-                               std::vector<std::string> columns, BatchStream& input,
-                               OperatorContext& context) {
+                               BatchStream& input, OperatorContext& context) {
   PartitionedFiles::Options options{
-      .path = spec.path, .columns = std::move(columns), .writer_options = spec.options};
-  options.writer_options.erase(kPartitionColumns);
+      .path = spec.path, .columns = *spec.partition_cols, .writer_options = spec.options};
   if (context.storage.budget != nullptr) {
     options.max_held_bytes =
         std::min(options.max_held_bytes, context.storage.budget->limit() / kHeldInBudget);
@@ -123,13 +121,16 @@ arrow::Status WritePartitioned(const OpenWriter& open, const SinkSpec& spec,
 
 }  // namespace
 
+FormatOptionsPointer MakeWriterOptions(const NoOptions& options) {
+  return MakeOptions(options);
+}
+
 RunSink MakeWriter(OpenWriter open) {
   return [open = std::move(open)](const SinkSpec& spec, BatchStream& input,
                                   BlockWriter& /*out*/,
                                   OperatorContext& context) -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto columns, GetList(spec.options, kPartitionColumns));
-    if (!columns.has_value()) return WriteOneFile(open, spec, input, context);
-    return WritePartitioned(open, spec, std::move(*columns), input, context);
+    if (!spec.partition_cols.has_value()) return WriteOneFile(open, spec, input, context);
+    return WritePartitioned(open, spec, input, context);
   };
 }
 

@@ -12,7 +12,7 @@
 #include <arrow/status.h>
 #include <arrow/type.h>
 
-#include "io/options/option_map.h"
+#include "io/options/option_codec.h"
 #include "xshards/execution/operator_table.h"
 
 namespace xshards::io {
@@ -23,25 +23,41 @@ class FileWriter {
   virtual ~FileWriter() = default;
   /// The batch has the writer's schema, and no dictionaries.
   virtual arrow::Status Write(const arrow::RecordBatch& batch) = 0;
-  /// Write what comes last; the file itself is closed by its owner.
+  /// Write the end of the file; the file itself is closed by its owner.
   virtual arrow::Status Finish() = 0;
 
-  /// The bytes of memory it has for what is not in the file yet and may go there now.
+  /// The bytes buffered in memory that could be written now.
   virtual int64_t held_bytes() const { return 0; }
-  /// Write that, and give the memory back.
+  /// Write these bytes and free the memory.
   virtual arrow::Status Release() { return arrow::Status::OK(); }
 };
 
-/// Starts a file. Invalid names an unknown option; TypeError names a column whose type
-/// the format cannot hold.
+/// Starts a file. Invalid names an option that cannot be; TypeError names a column whose
+/// type the format cannot hold.
 using OpenWriter = std::function<arrow::Result<std::unique_ptr<FileWriter>>(
     const std::shared_ptr<arrow::Schema>& schema,
-    const std::shared_ptr<arrow::io::OutputStream>& file, const OptionMap& options,
-    arrow::MemoryPool* pool)>;
+    const std::shared_ptr<arrow::io::OutputStream>& file,
+    const FormatOptionsPointer& options, arrow::MemoryPool* pool)>;
 
-/// Make the sink that writes a partition to SinkSpec::path, whole or not at all, batch by
-/// batch. A partition without rows gives a file with the schema only. With the option
-/// `partition_cols`, an encoded list, it writes PartitionedFiles instead.
+/// The same of a function that takes the options of its format.
+template <typename Options>
+OpenWriter WithOptions(arrow::Result<std::unique_ptr<FileWriter>> (*open)(
+    const std::shared_ptr<arrow::Schema>& schema,
+    const std::shared_ptr<arrow::io::OutputStream>& file, const Options& options,
+    arrow::MemoryPool* pool)) {
+  return [open](const std::shared_ptr<arrow::Schema>& schema,
+                const std::shared_ptr<arrow::io::OutputStream>& file,
+                const FormatOptionsPointer& options,
+                arrow::MemoryPool* pool) -> arrow::Result<std::unique_ptr<FileWriter>> {
+    ARROW_ASSIGN_OR_RAISE(const auto typed, OptionsOf<Options>(options));
+    ARROW_RETURN_NOT_OK(typed->Validate());
+    return open(schema, file, *typed, pool);
+  };
+}
+
+/// Make the sink that writes a partition to SinkSpec::path, completely or not at all,
+/// batch by batch. A partition without rows gives a file with the schema only. With
+/// SinkSpec::partition_cols it writes PartitionedFiles instead.
 RunSink MakeWriter(OpenWriter open);
 
 }  // namespace xshards::io

@@ -47,7 +47,7 @@ arrow::Result<std::unique_ptr<PartitionedFiles>> PartitionedFiles::Make(
   }
   if (others.empty()) {
     return arrow::Status::Invalid(
-        "partition_cols must leave a column to write, got all of them: ",
+        "partition_cols must leave at least one column to write, got all columns: ",
         QuotedNames(made->options_.columns));
   }
   made->file_schema_ = arrow::schema(std::move(others));
@@ -55,7 +55,7 @@ arrow::Result<std::unique_ptr<PartitionedFiles>> PartitionedFiles::Make(
   if (!grouper.ok()) {
     return grouper.status().WithMessage(
         "partition_cols: ", QuotedNames(made->options_.columns),
-        " cannot be folders: ", grouper.status().message());
+        " cannot be folder names: ", grouper.status().message());
   }
   made->grouper_ = grouper.MoveValueUnsafe();
   return made;
@@ -92,7 +92,7 @@ arrow::Status PartitionedFiles::Write(const arrow::RecordBatch& batch) {
   return BoundHeld();
 }
 
-// The files that hold most write it, until so little is left that others can go on for a
+// The files with most buffered bytes are flushed, until enough memory is free for a
 // while: many small writes would cost more than the memory is worth.
 arrow::Status PartitionedFiles::BoundHeld() {
   int64_t held = 0;
@@ -121,7 +121,7 @@ arrow::Status PartitionedFiles::OpenFiles() {
   if (num_groups > kMaxFiles) {
     return arrow::Status::Invalid(
         "partition_cols ", QuotedNames(options_.columns), " have more than ", kMaxFiles,
-        " different values in one partition, and each needs a file; name columns of "
+        " distinct values in one partition, and each needs a file; choose columns with "
         "fewer values, or sort or repartition by them first");
   }
   ARROW_ASSIGN_OR_RAISE(const auto uniques, grouper_->GetUniques());
@@ -136,9 +136,10 @@ arrow::Status PartitionedFiles::OpenFiles() {
                             values->GetScalar(static_cast<int64_t>(files_.size())));
       auto name = HiveFolder(options_.columns[i], *value);
       if (!name.ok()) {
-        return name.status().WithMessage("partition_cols: column '", options_.columns[i],
-                                         "' of type ", values->type()->ToString(),
-                                         " has no text: ", name.status().message());
+        return name.status().WithMessage(
+            "partition_cols: column '", options_.columns[i], "' of type ",
+            values->type()->ToString(),
+            " cannot be written as text: ", name.status().message());
       }
       folder += *name + "/";
     }

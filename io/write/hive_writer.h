@@ -19,26 +19,27 @@
 
 namespace xshards::io {
 
-/// Writes rows to a file for each combination of the values that some columns have, in
-/// folders named after these (see HiveFolder). The files lack the columns.
+/// Writes rows to one file per combination of values of some columns, in folders named
+/// after these (see HiveFolder). The files do not contain the columns.
 class PartitionedFiles {
  public:
   struct Options {
     std::string path;  // of the file; the folders come before its name
     std::vector<std::string> columns;
-    OptionMap writer_options;
-    /// What all files together may hold in memory (FileWriter::held_bytes) after a batch.
+    FormatOptionsPointer writer_options;
+    /// The bytes that all files together may buffer (FileWriter::held_bytes) after a
+    /// batch.
     int64_t max_held_bytes = 64LL << 20;
   };
-  /// The most files that are open at a time.
+  /// The maximal number of open files.
   static constexpr size_t kMaxFiles = 1000;
 
-  /// KeyError names a column that is not there; Invalid where no other is left.
+  /// KeyError names a missing column; Invalid if no other column is left.
   static arrow::Result<std::unique_ptr<PartitionedFiles>> Make(
       OpenWriter open, Options options, std::shared_ptr<arrow::Schema> schema,
       arrow::MemoryPool* pool);
 
-  /// Invalid where the columns have too many different values.
+  /// Invalid if the columns have too many distinct values.
   arrow::Status Write(const arrow::RecordBatch& batch);
   /// Complete all files.
   arrow::Status Finish();

@@ -13,17 +13,17 @@ namespace xshards::io {
 
 namespace {
 
-/// pandas' own word for what it calls pandas_type.
+/// The name that pandas uses as pandas_type.
 std::string PandasType(const arrow::DataType& type) {
   if (type.id() == arrow::Type::BOOL) return "bool";
   return arrow::is_base_binary_like(type.id()) ? "unicode" : type.ToString();
 }
 
-/// The part of the note that describes one column.
+/// The part of the pandas metadata that describes one column.
 std::string ColumnNote(const arrow::Field& field) {
   std::string name;
   AppendJsonString(field.name(), &name);
-  // How pandas holds text is no matter of files.
+  // The string dtype of pandas is not stored in files.
   const bool is_text = FamilyOf(field) == DtypeFamily::kText;
   const std::string dtype = is_text ? "string" : DtypeName(field);
   return R"({"name": )" + name + R"(, "field_name": )" + name + R"(, "pandas_type": ")" +
@@ -58,7 +58,8 @@ bool IsNotedForPandas(const arrow::Field& field) {
 OpenWriter WithPandasNote(OpenWriter open) {
   return [open = std::move(open)](const std::shared_ptr<arrow::Schema>& schema,
                                   const std::shared_ptr<arrow::io::OutputStream>& file,
-                                  const OptionMap& options, arrow::MemoryPool* pool) {
+                                  const FormatOptionsPointer& options,
+                                  arrow::MemoryPool* pool) {
     return open(NotedSchema(*schema), file, options, pool);
   };
 }

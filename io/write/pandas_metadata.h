@@ -7,12 +7,12 @@
 
 namespace xshards::io {
 
-/// True if a column has a dtype that files hold in a note, as pandas does: the nullable
-/// ones ("Int64", "boolean", "string").
+/// True if a column has a dtype that files store in pandas metadata: the nullable ones
+/// ("Int64", "boolean", "string").
 bool IsNotedForPandas(const arrow::Field& field);
 
-/// Open writers whose files tell pandas, in the schema's metadata, which columns have
-/// such dtypes; the fields have no metadata there.
+/// Open writers whose files list columns of such dtypes in the schema's pandas metadata;
+/// the fields have no metadata there.
 OpenWriter WithPandasNote(OpenWriter open);
 
 }  // namespace xshards::io

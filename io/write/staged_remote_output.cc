@@ -16,7 +16,7 @@
 namespace xshards::io {
 namespace {
 
-// Readers skip names that start so, also those of Spark and Arrow's data sets.
+// Readers skip names with this prefix; so do Spark and Arrow datasets.
 constexpr std::string_view kStaging = "_xshards-tmp-";
 
 std::string MakeId() {
@@ -27,7 +27,7 @@ std::string MakeId() {
   return id;
 }
 
-// The folders of a name, with the slash behind them; empty if it has none.
+// The folders of a name, with a trailing slash; empty if it has none.
 std::string FoldersOf(const std::string& name) {
   return name.substr(0, name.rfind('/') + 1);
 }
@@ -38,7 +38,8 @@ std::string FirstFolder(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-// Requests wait for the network, not for a core: many at a time, in Arrow's I/O threads.
+// Requests wait for the network, not for a core: many run at a time, on Arrow's I/O
+// threads.
 template <typename Function>
 arrow::Status ForEach(size_t count, const Function& function) {
   return arrow::internal::ParallelFor(
@@ -59,7 +60,7 @@ RemoteOutput::RemoteOutput(std::string uri, Location location, WriteMode mode,
 
 RemoteOutput::~RemoteOutput() {
   if (!has_staged_) return;
-  // A destructor has nobody to tell.
+  // A destructor cannot report failures.
   const auto ignored = location_.file_system->DeleteDir(staging_);
 }
 
@@ -70,7 +71,7 @@ arrow::Result<std::unique_ptr<RemoteOutput>> RemoteOutput::Make(const std::strin
   const auto info = location.file_system->GetFileInfo(location.path);
   if (!info.ok()) return WithPath(info.status(), "Cannot write to", uri);
   if (info->IsFile()) {
-    return WithPath(arrow::Status::IOError("it is a file; a directory is expected"),
+    return WithPath(arrow::Status::IOError("expected a directory, but it is a file"),
                     "Cannot write to", uri);
   }
   std::unique_ptr<RemoteOutput> output(
@@ -117,7 +118,7 @@ arrow::Result<std::vector<std::string>> RemoteOutput::ListStaged() const {
   return ListBelow(staging_);
 }
 
-// What other jobs have staged, or have left when they were killed, is not output.
+// Files staged by other jobs, running or killed, are not output.
 arrow::Result<std::vector<std::string>> RemoteOutput::ListOutput() const {
   ARROW_ASSIGN_OR_RAISE(auto names, ListBelow(location_.path));
   std::erase_if(names,
@@ -127,7 +128,7 @@ arrow::Result<std::vector<std::string>> RemoteOutput::ListOutput() const {
 
 arrow::Status RemoteOutput::CheckEmpty(const std::vector<std::string>& names) const {
   if (names.empty()) return arrow::Status::OK();
-  return WithPath(arrow::Status::IOError("the directory is not empty; name another, or "
+  return WithPath(arrow::Status::IOError("the directory is not empty; choose another, or "
                                          "pass mode='overwrite' or 'append'"),
                   "Cannot write to", uri_);
 }
@@ -172,7 +173,7 @@ arrow::Status RemoteOutput::Show(const std::vector<std::string>& names,
     return file_system.Move(from, to);
   });
   if (status.ok()) return status;
-  // Also those that seem to have failed: an answer may have been lost.
+  // Also those that seem to have failed: the response may have been lost.
   const auto undone = ForEach(shown.size(), [&](size_t i) {
     const std::string path = location_.path + "/" + shown[i];
     ARROW_ASSIGN_OR_RAISE(const auto info, file_system.GetFileInfo(path));
@@ -187,7 +188,7 @@ arrow::Status RemoteOutput::Remove(const std::vector<std::string>& names,
                                    const std::vector<std::string>& kept) {
   std::set<std::string> kept_folders;
   for (const auto& name : kept) kept_folders.insert(FirstFolder(name));
-  std::set<std::string> folders;  // in which nothing is kept
+  std::set<std::string> folders;  // folders in which nothing is kept
   std::vector<std::string> files;
   for (const auto& name : names) {
     const std::string folder = FirstFolder(name);
@@ -204,8 +205,8 @@ arrow::Status RemoteOutput::Remove(const std::vector<std::string>& names,
   if (status.ok()) return status;
   return WithPath(
       status.WithMessage(
-          "the files are there, named with '-", id_,
-          "', but not all could be removed that they replace: ", status.message()),
+          "the new files are complete, with '-", id_,
+          "' in their names, but not all old files could be removed: ", status.message()),
       "Overwriting", uri_);
 }
 

@@ -16,8 +16,8 @@ namespace xshards::io {
 
 /// The output of a job in a file system where a folder cannot be renamed at once, such as
 /// S3. Files are written below the output, in a folder that readers skip, and copied from
-/// there to names that no other file has, so that nothing is ever written over; then
-/// what they replace is removed. Numbers of appended files go on from those there.
+/// there to unique names, so that nothing is ever overwritten; then the files they
+/// replace are removed. Appended files continue the existing numbering.
 class RemoteOutput : public JobOutput {
  public:
   /// `location` is that of `uri`. See OpenOutput.
@@ -45,7 +45,7 @@ class RemoteOutput : public JobOutput {
   const std::string uri_;
   const Location location_;
   const WriteMode mode_;
-  const std::string id_;       // that no other job has
+  const std::string id_;       // unique to this job
   const std::string staging_;  // in the file system's terms
   std::string staging_uri_;
   bool has_staged_ = false;

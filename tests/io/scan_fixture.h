@@ -59,7 +59,7 @@ class IoTest : public ::testing::Test {
     return field == nullptr ? "no such column" : field->type()->ToString();
   }
 
-  /// What running a scan as it stands, split by split, gives and costs.
+  /// The result and metrics of a scan, run split by split.
   struct Scanned {
     std::shared_ptr<arrow::Table> table;
     FragmentMetrics metrics;

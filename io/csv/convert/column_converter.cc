@@ -139,7 +139,7 @@ class JsonIntegerColumn final : public CsvColumn {
   std::string scratch_;
 };
 
-/// Times that are all written in one way.
+/// Times that are all in one format.
 class TimeColumn final : public CsvColumn {
  public:
   TimeColumn(std::shared_ptr<arrow::DataType> type, TimeFormat times,
@@ -164,7 +164,7 @@ class TimeColumn final : public CsvColumn {
     for (int64_t row = from; row < to; ++row, ++size_) {
       std::string_view value = rows.Field(row, column);
       if (values_->IsEscaped(value)) value = values_->Unescape(value, &scratch_);
-      // First, for a time may be among them.
+      // First, since a time may be among the missing values.
       if (values_->missing().Contains(value) || IsNoTime(value)) {
         out[size_] = 0;
         ARROW_RETURN_NOT_OK(validity_.SetMissing(size_, pool_));
@@ -198,7 +198,7 @@ class TimeColumn final : public CsvColumn {
   std::string scratch_;
 };
 
-// The type that a type is read as.
+// The type as which a type is read before it is cast.
 std::shared_ptr<arrow::DataType> ReadAs(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FLOAT) return arrow::float64();
   if (arrow::is_signed_integer(type.id())) return arrow::int64();

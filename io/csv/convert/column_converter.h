@@ -18,17 +18,16 @@ namespace xshards::io {
 /// Turns the fields of a column into an Arrow array. Used by one thread.
 class CsvColumn {
  public:
-  /// A `inferred` type does not take what would make it another one to pandas: missing
-  /// values among uint64, integers beyond int64 among floats. `values` must outlive the
-  /// column.
+  /// An `inferred` type rejects values that would change it in pandas: missing values in
+  /// uint64, integers beyond int64 in floats. `values` must outlive the column.
   static arrow::Result<std::unique_ptr<CsvColumn>> Make(
       const std::shared_ptr<arrow::DataType>& type, bool inferred,
       const CsvValues* values, arrow::MemoryPool* pool);
-  /// A column of integers of any size, as JSON writes them.
+  /// A column of integers of any size, as JSON text.
   static std::unique_ptr<CsvColumn> MakeJsonIntegers(const CsvValues* values,
                                                      arrow::MemoryPool* pool);
 
-  /// A column of times, timestamps, that are all written in one way.
+  /// A column of timestamps that are all in one format.
   static std::unique_ptr<CsvColumn> MakeTimes(
       const std::shared_ptr<arrow::DataType>& type, const TimeFormat& times,
       const CsvValues* values, arrow::MemoryPool* pool);

@@ -11,7 +11,7 @@
 namespace xshards::io {
 namespace {
 
-// How numbers of a type are read: Quick takes what is common, in place; Slow the rest.
+// How numbers of a type are read: Quick reads common forms, inlined; Slow the rest.
 
 struct Int64Text {
   using Value = int64_t;

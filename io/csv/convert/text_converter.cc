@@ -42,8 +42,8 @@ class TextColumn final : public CsvColumn {
     const auto fields = rows.FieldsOf(column);
     for (int64_t row = from; row < to; ++row, ++offsets) {
       const std::string_view field = fields.Field(row);
-      // There is room behind both, so that values are copied in whole moves; but not
-      // behind the empty fields that short records are filled up with.
+      // There is padding after both, so that values are copied in full vector moves; but
+      // not after the empty fields that fill short records.
       char* end = out + field.size();
       if (values_->IsEscaped(field)) {
         end = CopyUnescaped(field, out);
@@ -80,10 +80,10 @@ class TextColumn final : public CsvColumn {
   }
 
  private:
-  // Short values are copied at once, with what is behind them.
+  // Short values are copied at once, together with the bytes after them.
   static constexpr size_t kMove = 32;
 
-  // Write the value of a quoted or escaped field, and return where it ends.
+  // Write the value of a quoted or escaped field, and return its end.
   char* CopyUnescaped(std::string_view field, char* out) {
     if (const auto quote = values_->only_quotes(); quote.has_value()) {
       return unquote_(field.data(), field.size(), *quote, out);
@@ -93,7 +93,7 @@ class TextColumn final : public CsvColumn {
     return out + value.size();
   }
 
-  // How long some fields are, which is at least as long as their values.
+  // The length of some fields, which is at least that of their values.
   static int64_t FieldBytes(const CsvRows& rows, int64_t column, int64_t from,
                             int64_t to) {
     const auto [text, ends, firsts] = rows.FieldsOf(column);
@@ -105,8 +105,8 @@ class TextColumn final : public CsvColumn {
     return num_bytes;
   }
 
-  // Make room for rows that have so many bytes. Room for all rows, if the others are like
-  // those so far: text stays where it is written, and what is too much is given back.
+  // Make room for rows of `num_bytes`. Room for all rows, if the others are like those so
+  // far: text is not moved later, and the excess is returned.
   arrow::Status Reserve(int64_t num_bytes, int64_t num_rows) {
     const int64_t needed = num_bytes_ + num_bytes + static_cast<int64_t>(kUnquotePadding);
     if (text_ != nullptr && text_->size() >= needed) return arrow::Status::OK();

@@ -16,24 +16,24 @@
 
 namespace xshards::io {
 
-/// How the times of a column are written, where it is to hold times.
+/// The format of the times of a column, if it is a time column.
 std::optional<TimeFormat> TimesOf(const std::string& column, const CsvOptions& options);
 
-/// Whether a text is missing among times, besides what is missing everywhere.
+/// Whether a text is one of the null markers specific to timestamps.
 bool IsNoTime(std::string_view text);
 
-/// A time in a unit; nothing where that cannot hold it: digits beyond microseconds, dates
-/// beyond the range of nanoseconds, and any time in seconds, which stand for none at all.
+/// A time in a unit; nullopt if the unit cannot represent it: digits beyond microseconds,
+/// dates out of range of nanoseconds, and any time in seconds, the unit of a column
+/// without times.
 std::optional<int64_t> InUnit(const CsvTime& time, arrow::TimeUnit::type unit);
 
-/// The kinds of the first rows of a column of times. A time is an integer, with more than
-/// six digits of seconds a float, and huge where nanoseconds cannot hold it. All else
-/// that there is is text.
+/// The kinds of the first rows of a column of times. A time counts as an integer, as a
+/// float if its seconds have more than six fractional digits, and as huge if it is out of
+/// range of nanoseconds. All other values are text.
 CsvKinds TimeKindsOf(const TimeFormat& times, const CsvValues& values,
                      const CsvRows& rows, int64_t column, int64_t num_rows);
-/// A field of a column of times that has these kinds: microseconds, or nanoseconds where
-/// one is written so; seconds where all are missing. Text where one is text, or does not
-/// fit.
+/// The field of a column of times with these kinds: microseconds, or nanoseconds if a
+/// value needs them; seconds if all are missing. Text if a value is text or does not fit.
 std::shared_ptr<arrow::Field> TimeFieldOf(const TimeFormat& times, CsvKinds kinds,
                                           const std::shared_ptr<arrow::Field>& field);
 

@@ -14,7 +14,7 @@
 
 namespace xshards::io {
 
-/// Which values of an array there are; costs nothing until one is missing.
+/// The validity bitmap of an array; costs nothing until a value is missing.
 class Validity {
  public:
   void Start(int64_t capacity) {

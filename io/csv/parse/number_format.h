@@ -14,11 +14,11 @@ class NumberFormat {
   NumberFormat(char decimal, std::optional<char> thousands)
       : decimal_(decimal), thousands_(thousands) {}
 
-  /// Whether numbers are written as everywhere else: 1234.5.
+  /// Whether numbers have the standard format: 1234.5.
   bool is_plain() const { return decimal_ == '.' && !thousands_.has_value(); }
-  /// A number as it is written plainly: the text, or what `scratch` holds then. Nothing
-  /// for what is no number: a separator counts only directly behind a digit before the
-  /// decimal point, as for floats of pandas.
+  /// A number in standard format: the text itself, or a rewritten copy in `scratch`.
+  /// nullopt if it is not a number: a separator counts only directly after a digit before
+  /// the decimal point, as for floats in pandas.
   std::optional<std::string_view> ToPlain(std::string_view text,
                                           std::string* scratch) const;
 

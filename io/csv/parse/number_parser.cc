@@ -16,11 +16,11 @@ __extension__ using Wide = unsigned __int128;
 constexpr int kMaxDecimals = 27;  // 5^27 is the last to fit 64 bits
 constexpr int kMaxDigits = 19;    // 10^19 - 1 fits 64 bits
 
-// What C's isspace says, whatever the locale.
+// C's isspace, independent of the locale.
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// A power of five from below: `bits` * 2^exponent is at most 5^-n, and by less than
-/// 2^exponent; the highest bit is set.
+/// A lower bound of 5^-n: `bits` * 2^exponent is at most 5^-n, by less than 2^exponent;
+/// the highest bit is set.
 struct InversePower {
   Wide bits = 0;
   int exponent = 0;
@@ -29,7 +29,7 @@ struct InversePower {
 constexpr InversePower InvertPower(int n) {
   uint64_t power = 1;
   for (int i = 0; i < n; ++i) power *= 5;
-  // Divide 1 by hand, one binary digit after the other, to 128 digits.
+  // Long division of 1, bit by bit, to 128 bits.
   InversePower inverse;
   Wide remainder = 1;
   while ((inverse.bits >> 127) == 0) {
@@ -53,8 +53,8 @@ constexpr std::array<InversePower, kMaxDecimals + 1> kInversePowers = [] {
   return powers;
 }();
 
-/// digits / 10^decimals, correctly rounded, for decimals of 1 to 27; false where 128 bits
-/// do not tell which way to round. The result is never subnormal: it is at least 1e-27.
+/// digits / 10^decimals, correctly rounded, for decimals of 1 to 27; false if 128 bits do
+/// not determine the rounding. The result is never subnormal: it is at least 1e-27.
 bool Divide(uint64_t digits, int decimals, double* value) {
   if (digits == 0) {
     *value = 0;
@@ -63,8 +63,8 @@ bool Divide(uint64_t digits, int decimals, double* value) {
   const InversePower& inverse = kInversePowers[static_cast<size_t>(decimals)];
   const int shift = std::countl_zero(digits);
   const uint64_t normal = digits << shift;
-  // The upper 128 bits of the product of 192. The true quotient is at least that and
-  // less than 2 units more: one for what the inverse lacks, one for the lower 64 bits.
+  // The upper 128 bits of the product of 192. The true quotient is at least that and less
+  // than 2 units more: one for the error of the inverse, one for the lower 64 bits.
   const Wide low = Wide{normal} * static_cast<uint64_t>(inverse.bits);
   const Wide product = Wide{normal} * static_cast<uint64_t>(inverse.bits >> 64) +
                        static_cast<uint64_t>(low >> 64);
@@ -77,13 +77,13 @@ bool Divide(uint64_t digits, int decimals, double* value) {
   if (rest > half) ++mantissa;
   // 10^-n is 5^-n * 2^-n.
   const int exponent = inverse.exponent + 64 + dropped - shift - decimals;
-  // Exact: 53 bits and an exponent far from both ends.
+  // Exact: 53 bits and an exponent far from both limits.
   *value = static_cast<double>(mantissa) *
            std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
   return true;
 }
 
-/// What [+-](digits[.digits]|.digits)[e[+-]digits] looks like.
+/// The parts of [+-](digits[.digits]|.digits)[e[+-]digits].
 bool LooksLikeFloat(std::string_view text) {
   size_t at = 0;
   const auto skip_digits = [&] {
@@ -112,7 +112,7 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return true;
 }
 
-/// What a number beyond the range of doubles becomes: 0 or infinity.
+/// The value of a number out of range of doubles: 0 or infinity.
 double BeyondRange(std::string_view text) {
   const size_t mark = text.find_first_of("eE");
   const bool is_small = mark == std::string_view::npos
@@ -173,7 +173,7 @@ bool QuickLongFloat(const char* begin, const char* end, double* value) {
   const bool negative = *begin == '-';
   const char* at = begin + (negative ? 1 : 0);
   while (at != end && *at == '0') ++at;
-  const char* first = at;  // the first digit that counts
+  const char* first = at;  // the first significant digit
   uint64_t digits = 0;
   const auto take_digits = [&] {
     while (end - at >= 8 && AreDigits(LoadWord(at))) {

@@ -8,22 +8,22 @@
 
 namespace xshards::io {
 
-// Numbers as pandas.read_csv reads them. The Read functions take what it takes, blanks
-// and signs included; the Quick ones, for the loops over columns, only what is common,
-// and leave the rest to the former. All floats are correctly rounded.
+// Numbers as pandas.read_csv reads them. The Read functions accept what it accepts,
+// blanks and signs included; the Quick ones, for loops over columns, accept only common
+// forms and leave the rest to the former. All floats are correctly rounded.
 
 enum class IntegerText : uint8_t { kNotInteger, kInt64, kUInt64, kHuge };
 
 /// Read an integer. kInt64 and kUInt64 (only too large for int64) set `bits`; kHuge are
 /// digits that fit neither.
 IntegerText ReadInteger(std::string_view text, uint64_t* bits);
-/// Read a float: digits, point, exponent, inf or infinity. False if it is none.
+/// Read a float: digits, point, exponent, inf or infinity. False if it is not one.
 bool ReadFloat(std::string_view text, double* value);
 
-/// The text without the blanks, as C's isspace has them, around it.
+/// The text without leading and trailing blanks (C's isspace).
 std::string_view TrimBlanks(std::string_view text);
 
-/// How many bytes in front of a field the Quick functions may read.
+/// The number of bytes before a field that the Quick functions may read.
 inline constexpr int64_t kNumberPadding = 16;
 
 /// Eight bytes of text, the first lowest.
@@ -100,7 +100,7 @@ inline bool QuickFloat(const char* begin, const char* end, double* value) {
     uint64_t word = LoadTail(end, size);
     if (const uint64_t points = Points(word); points != 0) {
       if (size == 1) return false;
-      // Take the point out: what is before it moves up by one, behind a zero.
+      // Remove the point: the bytes before it move up by one, after a zero.
       const auto at = static_cast<uint32_t>(__builtin_ctzll(points)) & ~7U;
       const uint64_t before = word & ((uint64_t{1} << at) - 1);
       const uint64_t behind = word & (~uint64_t{0xFF} << at);
@@ -129,8 +129,8 @@ inline bool QuickFloat(const char* begin, const char* end, double* value) {
   } else {
     return size > 16 && QuickLongFloat(begin - (negative ? 1 : 0), end, value);
   }
-  // With a point there are at most 15 digits: both operands are exact, so that the
-  // division rounds once. Without, the conversion does.
+  // With a point there are at most 15 digits: both operands are exact, so the division
+  // rounds once. Without, the conversion rounds once.
   const double magnitude = static_cast<double>(digits) / kPowersOfTen[decimals];
   *value = negative ? -magnitude : magnitude;
   return true;

@@ -8,8 +8,8 @@
 namespace xshards::io {
 namespace {
 
-// How many fields short records of one piece of text may be filled up with: a few bytes
-// of text could otherwise become rows of thousands of columns each.
+// The number of empty fields that may be added to the short records of one text:
+// otherwise a few bytes of text could become rows of thousands of columns each.
 constexpr size_t kMaxFilled = 1 << 20;
 
 CsvMarks MarksOf(const CsvOptions& options) {
@@ -22,8 +22,8 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// How many fields a text has at most. A long one, of a huge field, is looked at first:
-// room for as many as it has bytes would be many times its size.
+// An upper bound of the number of fields of a text. A long text, with a huge field, is
+// scanned first: room for one field per byte would be many times its size.
 int64_t MaxFields(const char* text, int64_t size, char sep) {
   constexpr int64_t kShort = 1 << 20;
   if (size <= kShort) return size;
@@ -31,7 +31,7 @@ int64_t MaxFields(const char* text, int64_t size, char sep) {
                        [sep](char c) { return c == sep || c == '\n' || c == '\r'; });
 }
 
-// For so many, and some more: the next text may be a little longer. Nothing is kept.
+// With some room to spare: the next text may be a little longer. Contents are not kept.
 void MakeRoom(size_t size, ScratchVector<uint32_t>* vector) {
   vector->clear();
   vector->resize(size + size / 4);
@@ -48,7 +48,7 @@ CsvRows::CsvRows(const CsvOptions& options)
       on_bad_lines_(options.on_bad_lines),
       skip_first_(options.skiprows),
       skip_lines_(options.skip_lines),
-      // Not numbered: behind all lines that are left out.
+      // Not numbered: after all skipped lines.
       next_skipped_(skip_lines_.size()),
       line_(skip_first_),
       find_(CsvFieldFinder(BestCsvTarget())) {}
@@ -75,7 +75,7 @@ void CsvRows::Find(char* text, int64_t size, bool is_last, int64_t num_columns) 
   if (lacks_line_end) text[size++] = '\n';
   if (odd_.has_value()) {
     FindOdd(text, size);
-    // Where the last line end is escaped, another one ends the record.
+    // If the last line end is escaped, another one ends the record.
     const bool is_open = found_.num_lines == 0 ||
                          line_ends_[static_cast<size_t>(found_.num_lines - 1)] + 1 < size;
     if (is_last && size > 0 && is_open && !found_.in_quotes) {
@@ -123,9 +123,10 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
   too_long_.reset();
   consumed_ = 0;
   size_t num_rows = 0;
-  size_t filled = static_cast<size_t>(found_.num_ends) + 1;  // where filled-up rows go
+  size_t filled = static_cast<size_t>(found_.num_ends) +
+                  1;  // where rows with added fields are written
   const bool counts_lines = !skips_blank_ || numbers_lines();
-  // Where lines count, each is looked at.
+  // If lines are numbered, each is checked.
   const int64_t usual_fields = counts_lines ? 0 : num_columns;
   int64_t first = 0;
   for (int64_t line = 0; line < found_.num_lines; ++line) {
@@ -180,7 +181,7 @@ void CsvRows::GatherRows(int64_t size, bool is_last, int64_t num_columns) {
     consumed_ = line_end + 1;
   }
   firsts_.resize(num_rows);
-  // A line that is left out may leave its quotes open.
+  // A skipped line may leave its quotes open.
   if (is_last && found_.in_quotes && counts_lines && IsSkipped(line_)) {
     consumed_ = size;
     ++line_;
@@ -192,8 +193,8 @@ uint32_t CsvRows::FillUp(uint32_t row, int64_t num_fields, int64_t num_columns,
                          size_t* filled) {
   const size_t needed = *filled + NumPositions(num_columns);
   if (ends_.size() < needed) ends_.resize(std::max(needed, 2 * ends_.size()));
-  // A copy of the record's positions, with the one before it, and then positions that
-  // follow each other: the fields between them are empty.
+  // A copy of the record's positions, with the one before it, and then consecutive
+  // positions: the fields between them are empty.
   auto to = ends_.begin() + static_cast<std::ptrdiff_t>(*filled);
   to = std::copy_n(ends_.begin() + row, NumPositions(num_fields), to);
   const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(needed);

@@ -7,7 +7,7 @@ namespace xshards::io {
 namespace {
 
 constexpr std::string_view kLineEnds = "\r\n";
-// What Python takes off both ends of a line, of ASCII.
+// The ASCII characters that Python's strip() removes.
 constexpr std::string_view kBlanks = " \t\v\f\x1c\x1d\x1e\x1f";
 
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
@@ -16,7 +16,7 @@ bool Is(const std::array<bool, 256>& those, char c) {
   return those[static_cast<uint8_t>(c)];
 }
 
-/// Writes down what was found.
+/// Stores the fields found.
 class Pairs {
  public:
   explicit Pairs(CsvFieldPairs* out) : out_(out) {
@@ -75,7 +75,7 @@ class FieldScan {
     if (!marks_.skips_blanks) return;
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
-  // Go to the separator or line end behind a field.
+  // Go to the separator or line end after a field.
   void SkipField() {
     if (at_ < text_.size() && text_[at_] == marks_.quote) {
       ++at_;
@@ -87,7 +87,7 @@ class FieldScan {
       at_ += 2;  // an escape
     }
   }
-  // Go behind the closing quote.
+  // Go past the closing quote.
   void SkipQuoted() {
     in_quotes_ = true;
     while (at_ < text_.size()) {
@@ -103,7 +103,7 @@ class FieldScan {
         continue;
       }
       in_quotes_ = false;
-      // Directly behind a quote that might have been doubled, an escape means nothing.
+      // Directly after a quote that might have been doubled, an escape has no effect.
       if (marks_.doublequote && at_ < text_.size() && text_[at_] == marks_.escape) ++at_;
       return;
     }
@@ -115,7 +115,7 @@ class FieldScan {
   bool in_quotes_ = false;
 };
 
-// Lines without the blanks around them, cut at each `sep`.
+// Stripped lines, split at each `sep`.
 void SplitLines(std::string_view text, std::string_view sep, CsvFieldPairs* out) {
   Pairs pairs(out);
   size_t next = 0;

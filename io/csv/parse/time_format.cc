@@ -26,13 +26,13 @@ constexpr std::array<std::string_view, 7> kWeekdays = {
 constexpr std::array<std::string_view, 2> kHalves = {"am", "pm"};
 constexpr size_t kShortName = 3;
 
-// What \s of Python's regular expressions takes, of ASCII.
+// The ASCII characters that \s of Python's regular expressions matches.
 bool IsRegexSpace(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 28 && c < 32);
 }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
-// The number that the first digits of a text are; -1 where there are fewer.
+// The number in the first digits of a text; -1 if there are fewer digits.
 int Digits(std::string_view text, size_t count) {
   if (text.size() < count) return -1;
   int number = 0;
@@ -160,7 +160,7 @@ std::optional<TimeFormat> TimeFormat::Make(std::string_view format) {
   if (!has_year || has_two_months || has_both(Kind::kHour, Kind::kHour12)) {
     return std::nullopt;
   }
-  // What is in front of a year might be its sign.
+  // A character before a year could be its sign.
   if (format.front() != '%') return std::nullopt;
   made.is_utc_ = seen.contains(Kind::kZone);
   made.RecogniseIso(format);
@@ -229,8 +229,8 @@ std::optional<CsvTime> TimeFormat::Read(std::string_view text) const {
   return fields.ToTime();
 }
 
-// As a regular expression would: the longest that is possible first, and shorter ones
-// where what follows does not match then.
+// Like a regular expression: the longest match first, and shorter ones if the rest does
+// not match.
 bool TimeFormat::Match(size_t part, std::string_view text, Fields* fields) const {
   if (part == parts_.size()) return text.empty();
   const auto [kind, literal] = parts_[part];

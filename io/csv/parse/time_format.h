@@ -15,21 +15,21 @@ namespace xshards::io {
 struct CsvTime {
   int64_t seconds = 0;  // since 1970
   int32_t nanoseconds = 0;
-  bool is_fine = false;  // with more than six digits of seconds
+  bool is_fine = false;  // with more than six fractional digits
 
   bool operator==(const CsvTime&) const = default;
 };
 
-/// How times are written: a format of strptime, read as pandas reads it. So numbers may
-/// lack leading zeros, blanks may be several, and letters may be of either case.
+/// A strptime format, parsed as in pandas: numbers may lack leading zeros, blanks may be
+/// repeated, and letters may be in either case.
 class XSHARDS_EXPORT TimeFormat {
  public:
-  /// Nothing for a format that has no year, a directive twice or one that is not here:
-  /// %Y %y %m %b %B %d %a %A %H %I %p %M %S %f %z %%.
+  /// nullopt for a format that has no year, a directive twice or an unsupported one;
+  /// supported are %Y %y %m %b %B %d %a %A %H %I %p %M %S %f %z %%.
   static std::optional<TimeFormat> Make(std::string_view format);
 
-  /// The time that all of a text says; nothing for other texts, and for other zones than
-  /// UTC.
+  /// The time of a text that matches completely; nullopt for other texts and for zones
+  /// other than UTC.
   std::optional<CsvTime> Read(std::string_view text) const;
   bool is_utc() const { return is_utc_; }  // has a %z
 
@@ -63,7 +63,7 @@ class XSHARDS_EXPORT TimeFormat {
   static std::optional<Kind> KindOf(char directive);
   void RecogniseIso(std::string_view format);
   std::optional<CsvTime> ReadIso(std::string_view text) const;
-  // Match the parts from one on with all of a text.
+  // Match the parts from `part` on with the complete text.
   bool Match(size_t part, std::string_view text, Fields* fields) const;
   bool MatchNumber(size_t part, std::string_view text, Fields* fields) const;
   bool MatchName(size_t part, std::string_view text, Fields* fields) const;
@@ -71,8 +71,8 @@ class XSHARDS_EXPORT TimeFormat {
 
   std::vector<Part> parts_;
   bool is_utc_ = false;
-  // Of a format as in ISO 8601, which is read with all its zeros first: the length up to
-  // the last second (0: it is none), what is between date and time, and what follows.
+  // For an ISO 8601 format, which is tried with all zeros first: the length up to the
+  // seconds (0: another format), the separator of date and time, and the suffix.
   size_t iso_length_ = 0;
   char iso_between_ = 0;
   bool iso_has_fraction_ = false;

@@ -24,7 +24,7 @@ class Avx2Bytes {
   static uint32_t* WritePlaces(uint64_t bits, uint32_t base, uint32_t* out) {
     const int count = __builtin_popcountll(bits);
     int written = 0;
-    // Four at least, so that only many need a guess of how many.
+    // At least four, so that the branch on more is rarely taken.
     do {
       for (int i = 0; i < 4; ++i) {
         out[written++] = base + static_cast<uint32_t>(_tzcnt_u64(bits));

@@ -37,7 +37,7 @@ class WordBytes {
   }
 
  private:
-  /// The eight high bits side by side, that of the first byte in memory lowest.
+  /// Pack the eight high bits, that of the first byte in memory lowest.
   static uint64_t Gather(uint64_t high_bits) {
     static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     return ((high_bits >> 7) * 0x0102040810204080) >> 56;

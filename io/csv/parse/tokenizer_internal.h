@@ -18,7 +18,7 @@ namespace {
 /// Bit i is the parity of bits 0 to i.
 #ifdef __PCLMUL__
 inline uint64_t PrefixParity(uint64_t bits) {
-  // A product without carries, by all ones.
+  // A carry-less product with all ones.
   const __m128i product = _mm_clmulepi64_si128(
       _mm_cvtsi64_si128(static_cast<int64_t>(bits)), _mm_set1_epi8(-1), 0);
   return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
@@ -35,12 +35,12 @@ inline uint64_t PrefixParity(uint64_t bits) {
 }
 #endif
 
-/// The quotes that open or close a field, where some are mere characters. `openable`
-/// marks the bytes behind a separator or line end.
+/// The quotes that open or close a field, if some are ordinary characters. `openable`
+/// marks the bytes after a separator or line end.
 inline uint64_t EffectiveQuotes(uint64_t quotes, uint64_t openable, bool in_quotes,
                                 bool after_closing) {
   uint64_t effective = 0;
-  int closing = after_closing ? -1 : -2;  // where the last closing quote is
+  int closing = after_closing ? -1 : -2;  // position of the last closing quote
   while (quotes != 0) {
     const int at = __builtin_ctzll(quotes);
     const uint64_t bit = quotes & (~quotes + 1);
@@ -57,15 +57,15 @@ inline uint64_t EffectiveQuotes(uint64_t quotes, uint64_t openable, bool in_quot
   return effective;
 }
 
-/// Follows quotes from one 64 bytes to the next.
+/// Tracks quotes from 64 bytes to the next 64.
 struct QuoteState : CsvQuoteState {
   /// Which of 64 bytes are inside quotes.
   uint64_t Advance(uint64_t quotes, uint64_t breaks) {
     const uint64_t carried = in_quotes ? ~uint64_t{0} : 0;
     const uint64_t openable = breaks << 1 | (after_break ? 1 : 0);
     uint64_t inside = PrefixParity(quotes) ^ carried;
-    // Taken for toggles, quotes open where they must: at the start of a field, or behind
-    // the quote that seemed to close it. Otherwise some are characters, as in 5" pipe.
+    // If every quote toggles, quotes open only at the start of a field or after the quote
+    // that seemed to close it. Otherwise some are ordinary characters, as in 5" pipe.
     const uint64_t behind_quote = quotes << 1 | (after_closing ? 1 : 0);
     if ((quotes & inside & ~(openable | behind_quote)) != 0) {
       quotes = EffectiveQuotes(quotes, openable, in_quotes, after_closing);
@@ -101,8 +101,8 @@ void FindFields(const uint8_t* text, int64_t size, CsvMarks marks, CsvFieldEnds*
       state.after_closing = false;
     }
     const auto before = static_cast<uint32_t>(ends - out->ends);
-    // Whether there is a line end in 64 bytes is hard to guess, a second one is rare: the
-    // first is written always, and does not count if there is none.
+    // Whether 64 bytes contain a line end is hard to predict, a second one is rare: the
+    // first is always written, and not counted if there is none.
     do {
       const uint64_t below = (lines & (~lines + 1)) - 1;
       *last_fields =
@@ -112,8 +112,8 @@ void FindFields(const uint8_t* text, int64_t size, CsvMarks marks, CsvFieldEnds*
     } while (lines != 0);
     ends = Bytes::WritePlaces(structure, static_cast<uint32_t>(at), ends);
   }
-  // The last 64 bytes may reach behind the text, but their state was taken at its end:
-  // no quote and no break is there.
+  // The last 64 bytes may extend past the text, but their state was computed with no
+  // quote and no break there.
   out->in_quotes = state.in_quotes;
   out->num_ends = ends - out->ends;
   out->num_lines = last_fields - out->last_fields;
@@ -136,7 +136,7 @@ void SkipQuotes(const uint8_t* text, int64_t size, CsvMarks marks, CsvQuoteState
       state.after_closing = false;
       continue;
     }
-    // Only quotes ask what is before them, so breaks are looked at here alone.
+    // Only quotes depend on the byte before them, so breaks are needed only here.
     if (at > 0) state.after_break = IsBreak(text[at - 1], marks);
     const uint64_t breaks =
         bytes.Equal('\n') | bytes.Equal('\r') | bytes.Equal(marks.sep);

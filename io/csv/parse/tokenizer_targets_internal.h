@@ -5,7 +5,7 @@
 
 namespace xshards::io {
 
-// One for each file csv_structure_<target>.cc.
+// One for each file tokenizer_<target>.cc.
 void FindCsvFieldsBaseline(const uint8_t* text, int64_t size, CsvMarks marks,
                            CsvFieldEnds* out);
 void SkipCsvQuotesBaseline(const uint8_t* text, int64_t size, CsvMarks marks,

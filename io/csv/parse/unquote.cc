@@ -16,7 +16,7 @@ constexpr size_t kStep = 32;
 #ifdef __SSE2__
 
 /// Copy kStep bytes; bit i of the result says whether byte i is the quote. Every x86-64
-/// has these instructions, so that this file needs no choice at run time.
+/// has these instructions, so this needs no run-time dispatch.
 class Copier {
  public:
   explicit Copier(char quote) : quote_(_mm_set1_epi8(quote)) {}
@@ -76,7 +76,7 @@ char* CopyUnquotedBaseline(const char* field, size_t size, char quote, char* out
     out += before;
     if (at >= end) break;
     if (end - at > 1 && at[1] == quote) {
-      // The first of the two is copied already.
+      // The first of the two is already copied.
       at += 2;
       out += 1;
       continue;
@@ -85,7 +85,7 @@ char* CopyUnquotedBaseline(const char* field, size_t size, char quote, char* out
     if (left > 0) std::memcpy(out, at + 1, left);
     return out + left;
   }
-  // Whole steps may lead behind the end: of the field and of the copy alike.
+  // Full steps may go past the end of both the field and the copy.
   return out - (at - end);
 }
 

@@ -8,16 +8,16 @@
 
 namespace xshards::io {
 
-/// 64 bytes at a time, without a guess where quotes are: those that are too many are left
-/// out by one instruction. It is for quotes in pairs and one at the end, as they should
-/// be; other fields go to the baseline.
+/// 64 bytes at a time, without branches on the position of quotes: surplus ones are
+/// removed by one instruction. For well-formed fields only, with paired quotes and one at
+/// the end; other fields go to the baseline.
 char* CopyUnquotedAvx512(const char* field, size_t size, char quote, char* out) {
   if (size < 2 || field[size - 1] != quote) {
     return CopyUnquotedBaseline(field, size, quote, out);
   }
   const __m512i quotes_like = _mm512_set1_epi8(quote);
   char* to = out;
-  uint64_t open = 0;  // all ones behind the first quote of a pair
+  uint64_t open = 0;  // all ones after the first quote of a pair
   const size_t end = size - 1;
   for (size_t at = 1; at < end; at += 64) {
     const __m512i bytes = _mm512_loadu_si512(field + at);

@@ -23,13 +23,13 @@ bool HasInteger(CsvKinds kinds) {
 
 constexpr CsvKinds kNumbers = 0b1111100;
 
-// The kinds where all numbers are just that.
+// The kinds if no number is also a boolean.
 CsvKinds WithoutTruths(CsvKinds kinds) {
   return static_cast<CsvKinds>(kinds | (kinds >> kTruthShift & kNumbers));
 }
 
-// As in pandas, true comes before false for a text that is said to be both, and these
-// spellings stay what they are, whatever is said of them. Nothing where that is all.
+// As in pandas, true wins for a text listed as both, and these spellings keep their value
+// even if listed otherwise. Empty if there are no others.
 std::map<std::string, bool, std::less<>> TruthsOf(const CsvOptions& options) {
   std::map<std::string, bool, std::less<>> truths;
   if (options.true_values.empty() && options.false_values.empty() &&
@@ -43,8 +43,8 @@ std::map<std::string, bool, std::less<>> TruthsOf(const CsvOptions& options) {
   return truths;
 }
 
-// Append the text behind an opening quote, from quote to quote: the second of two stands
-// for both; behind a single one the field is as it is.
+// Append the text after an opening quote, from quote to quote: two quotes become one;
+// after a single one the field is unchanged.
 void Unquote(std::string_view text, char quote, bool doublequote, std::string* out) {
   size_t at = text.find(quote);
   while (at != std::string_view::npos) {
@@ -122,13 +122,13 @@ std::string_view CsvValues::Unescape(std::string_view field, std::string* scratc
     if (c == escape_) {
       if (++i < field.size()) scratch->push_back(field[i]);
     } else if (in_quotes && c == quote) {
-      // The second of two stands for both; behind a single one the field is as it is.
+      // Two quotes become one; after a single one the field is unchanged.
       if (doublequote_ && i + 1 < field.size() && field[i + 1] == quote) {
         scratch->push_back(quote);
         ++i;
       } else {
         in_quotes = false;
-        // Here an escape means nothing, see csv_odd_structure.
+        // Here an escape has no effect, see scalar_tokenizer.
         if (doublequote_ && i + 1 < field.size() && field[i + 1] == escape_) {
           scratch->push_back(field[++i]);
         }
@@ -191,7 +191,7 @@ std::optional<CsvKind> CsvValues::QuickKind(std::string_view field) const {
   if (QuickInteger(field.data(), end, &integer)) {
     return integer < 0 ? CsvKind::kNegative : CsvKind::kInteger;
   }
-  // Of what is left none is an integer: those it takes have a point.
+  // None of the rest is an integer: accepted numbers have a point.
   double number = 0;
   if (QuickFloat(field.data(), end, &number)) return CsvKind::kFloat;
   return std::nullopt;

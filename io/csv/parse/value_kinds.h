@@ -20,22 +20,22 @@
 
 namespace xshards::io {
 
-/// The texts that stand for a missing value.
+/// The null markers.
 class MissingValues {
  public:
-  /// Those of a column, where it has some of its own.
+  /// Those of a column, if it has its own.
   explicit MissingValues(const CsvOptions& options, const std::string& column = {});
 
   bool Contains(std::string_view value) const {
-    // First bytes and lengths rule out nearly everything.
+    // First bytes and lengths exclude nearly all texts.
     const uint64_t lengths =
         value.empty() ? 0 : lengths_[static_cast<uint8_t>(value.front())];
     if (value.empty()) return has_empty_;
     return (lengths >> std::min<size_t>(value.size(), 63) & 1) != 0 && Find(value);
   }
-  /// Whether some could also be read as a value: they must be looked for first.
+  /// Whether some could also be read as a value: they must be checked first.
   bool hide_values() const { return hide_values_; }
-  /// Whether a number equals one that is missing, however it is written.
+  /// Whether a number equals a numeric null marker, in any notation.
   bool ContainsNumber(double value) const { return numbers_.contains(value); }
 
  private:
@@ -49,7 +49,7 @@ class MissingValues {
   bool hide_values_ = false;
 };
 
-/// What a field is to pandas.read_csv; of a column, which kinds were seen.
+/// The kind of a field in pandas.read_csv; for a column, the kinds seen.
 enum class CsvKind : uint16_t {
   kMissing = 1,
   kBool = 2,
@@ -59,26 +59,26 @@ enum class CsvKind : uint16_t {
   kHuge = 32,      // too large for uint64
   kFloat = 64,
   kText = 128,
-  kSeparated = 256,  // an integer with separators of thousands
+  kSeparated = 256,  // an integer with thousands separators
 };
-/// A set of these. A number that is a truth value, too, has the bit of its kind moved up
-/// by kTruthShift.
+/// A set of these. A number that is also a boolean has the bit of its kind shifted by
+/// kTruthShift.
 using CsvKinds = uint16_t;
 inline CsvKinds BitOf(CsvKind kind) { return static_cast<CsvKinds>(kind); }
 inline constexpr int kTruthShift = 8;
 
-/// How the text of fields becomes values.
+/// How the text of fields is converted to values.
 class CsvValues {
  public:
-  /// Those of a column, where it has missing values of its own.
+  /// Those of a column, if it has its own null markers.
   explicit CsvValues(const CsvOptions& options, const std::string& column = {});
 
   const MissingValues& missing() const { return missing_; }
-  /// Whether the field must be rewritten by Unescape before it means anything.
+  /// Whether the field must be rewritten by Unescape before it is parsed.
   bool IsEscaped(std::string_view field) const {
     return escape_.has_value() ? !field.empty() : field.starts_with(quote_);
   }
-  /// The quote, where nothing but quotes changes what a field means.
+  /// The quote character, if only quotes change the meaning of a field.
   std::optional<char> only_quotes() const {
     return has_quote_ && doublequote_ && !escape_.has_value() ? std::optional(quote_)
                                                               : std::nullopt;
@@ -87,7 +87,7 @@ class CsvValues {
   std::string_view Unescape(std::string_view field, std::string* scratch) const;
   std::optional<bool> ReadBool(std::string_view value) const;
   const NumberFormat& numbers() const { return numbers_; }
-  /// Whether the Quick functions of csv_numbers.h read numbers right.
+  /// Whether the Quick functions of number_parser.h read numbers correctly.
   bool take_quick_numbers() const {
     return numbers_.is_plain() && !missing_.hide_values();
   }
@@ -101,26 +101,25 @@ class CsvValues {
   std::optional<CsvKind> QuickKind(std::string_view field) const;
 
   const MissingValues missing_;
-  const char quote_;  // NUL, with has_quote_ unset, where there is none
+  const char quote_;  // NUL, with has_quote_ unset, if there is none
   const std::optional<char> escape_;
   const bool has_quote_;
   const bool doublequote_;
   const bool truths_have_cases_;  // "tRUE" is none
   const NumberFormat numbers_;
   const bool are_floats_;
-  // Texts that stand for true and false, of which some may be numbers, too.
+  // Texts for true and false, some of which may also be numbers.
   const std::map<std::string, bool, std::less<>> truths_;
   const bool has_truth_numbers_;
-  const bool has_quick_kinds_;  // QuickKind tells all there is to know of a number
+  const bool has_quick_kinds_;  // QuickKind determines the kind of a number
 };
 
-/// The CsvValues of all columns, which differ where some have missing values of their
-/// own.
+/// The CsvValues of all columns, which differ if some have their own null markers.
 class CsvColumnValues {
  public:
   explicit CsvColumnValues(const CsvOptions& options);
 
-  /// Lives as long as this, wherever it is moved.
+  /// Lives as long as this, even if this is moved.
   const CsvValues& Of(const std::string& column) const;
 
  private:
@@ -128,10 +127,10 @@ class CsvColumnValues {
   std::map<std::string, CsvValues, std::less<>> own_;
 };
 
-/// The type of a column, as pandas gives it to all of its values: see README.md.
+/// The type that pandas infers for a column of these kinds: see README.md.
 std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds);
-/// Whether these are integers of which some are beyond 64 bits: they have no type, so
-/// that their text is marked as JSON, which gives Python integers in pandas.
+/// Whether these are integers of which some exceed 64 bits: no Arrow type holds them, so
+/// their text is marked as JSON, which becomes Python integers in pandas.
 bool AreHugeIntegers(CsvKinds kinds);
 /// A field of a column of these kinds, with `field`'s name and other metadata.
 std::shared_ptr<arrow::Field> FieldOf(CsvKinds kinds,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "io/csv/parse/rows.h"
@@ -15,15 +14,12 @@
 namespace xshards::io {
 namespace {
 
-// Where the data of a file ends that can only be read from the start.
-std::string TextEndKey(const std::string& path) { return "text_end:" + path; }
-
 // Where the last lines of a split begin, `count` at most, ascending.
 arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
                                              CsvOptions options,
                                              const arrow::StopToken& stop,
                                              arrow::MemoryPool* pool) {
-  options.skip_blank_lines = false;  // these count, too, as do those left out by number
+  options.skip_blank_lines = false;  // these count too, as do those skipped by number
   ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
   TextBlocks blocks(std::move(input), TextBlockBytes(split.path, std::nullopt), pool,
                     kMaxCsvBlockBytes);
@@ -62,9 +58,9 @@ arrow::Result<std::deque<int64_t>> LastLines(const Split& split, size_t count,
 }
 
 // Shorten the splits of one file.
-arrow::Status DropFooter(std::vector<Split>* splits, const CsvOptions& options,
-                         const arrow::StopToken& stop, arrow::MemoryPool* pool,
-                         OptionMap* scan_options) {
+arrow::Status DropFooter(std::vector<Split>* splits, const arrow::StopToken& stop,
+                         arrow::MemoryPool* pool, CsvScanOptions* scan) {
+  const CsvOptions& options = scan->csv;
   auto left = static_cast<size_t>(options.skipfooter);
   while (left > 0) {
     Split& last = splits->back();
@@ -74,7 +70,7 @@ arrow::Status DropFooter(std::vector<Split>* splits, const CsvOptions& options,
     }
     const int64_t end = begins->size() == left ? begins->front() : last.begin;
     if (IsSequential(last.path, ToTextFormat(options))) {
-      (*scan_options)[TextEndKey(last.path)] = std::to_string(end);
+      scan->text_ends[last.path] = end;
       return arrow::Status::OK();
     }
     last.end = end;
@@ -88,29 +84,28 @@ arrow::Status DropFooter(std::vector<Split>* splits, const CsvOptions& options,
 
 }  // namespace
 
-arrow::Status DropFooters(const CsvOptions& options, const arrow::StopToken& stop,
-                          arrow::MemoryPool* pool, ScanNode* scan) {
-  if (options.skipfooter == 0) return arrow::Status::OK();
-  std::vector<Split> all = std::move(scan->splits);
-  scan->splits.clear();
+arrow::Status DropFooters(const arrow::StopToken& stop, arrow::MemoryPool* pool,
+                          CsvScanOptions* scan, std::vector<Split>* splits) {
+  if (scan->csv.skipfooter == 0) return arrow::Status::OK();
+  std::vector<Split> all = std::move(*splits);
+  splits->clear();
   for (auto at = all.begin(); at != all.end();) {
     auto next = at + 1;
-    // The same file may come twice.
+    // The same file may be listed twice.
     while (next != all.end() && next->path == at->path && next->begin > at->begin) ++next;
     std::vector<Split> file(at, next);
-    ARROW_RETURN_NOT_OK(DropFooter(&file, options, stop, pool, &scan->options));
-    std::move(file.begin(), file.end(), std::back_inserter(scan->splits));
+    ARROW_RETURN_NOT_OK(DropFooter(&file, stop, pool, scan));
+    std::move(file.begin(), file.end(), std::back_inserter(*splits));
     at = next;
   }
   return arrow::Status::OK();
 }
 
-arrow::Result<TextInput> OpenCsvText(const Split& split, const CsvOptions& options,
-                                     const OptionMap& scan_options,
+arrow::Result<TextInput> OpenCsvText(const Split& split, const CsvScanOptions& scan,
                                      arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(options), pool));
-  ARROW_ASSIGN_OR_RAISE(const auto end, GetInt(scan_options, TextEndKey(split.path)));
-  if (end.has_value()) input.max_text = *end - split.begin;
+  ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(split, ToTextFormat(scan.csv), pool));
+  const auto end = scan.text_ends.find(split.path);
+  if (end != scan.text_ends.end()) input.max_text = end->second - split.begin;
   return input;
 }
 

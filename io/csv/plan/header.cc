@@ -12,6 +12,7 @@
 #include "io/csv/parse/value_kinds.h"
 #include "io/csv/text_format.h"
 #include "io/fs/file_system.h"
+#include "io/text/byte_order_mark.h"
 #include "io/text/parse_error.h"
 #include "io/text/text_encoding.h"
 #include "io/text/text_input.h"
@@ -19,11 +20,9 @@
 namespace xshards::io {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// The row that tells the columns: the header or, without one, the first.
+// The row that determines the columns: the header or, without one, the first.
 struct FirstRow {
-  int64_t num_lines = 0;  // up to this row and the one behind it; 0: no text
+  int64_t num_lines = 0;  // up to this row and the one after it; 0: no text
   bool is_there = false;
   std::vector<std::string> values;  // none in an empty line
   int64_t begin = 0;
@@ -88,7 +87,7 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
       }
       return row;
     }
-    // With more text, but without the lines before the one that is wanted.
+    // With more text, but without the lines before the header.
     if (rows.num_rows() > wanted || rows.consumed() == 0) continue;
     wanted -= rows.num_rows();
     num_passed += rows.num_rows();
@@ -99,8 +98,8 @@ arrow::Result<FirstRow> ReadFirstRow(const std::string& path, int64_t file_size,
   }
 }
 
-// Names that no row has fields for are a mistake where rows have names already. Where
-// only some columns are used, all rows have a say (CheckUsedNames).
+// More names than fields in the rows are an error if there is a header. If only some
+// columns are used, all rows are checked (CheckUsedNames).
 arrow::Status CheckNames(const FirstRow& row, const CsvOptions& options,
                          const std::string& path) {
   const auto num_names = static_cast<int64_t>(options.names.size());
@@ -114,10 +113,10 @@ arrow::Status CheckNames(const FirstRow& row, const CsvOptions& options,
   return TooManyNames(options, num_fields, path);
 }
 
-// How many columns come before the named ones, given the fields of the first row.
+// The number of columns before the named ones, given the fields of the first row.
 int64_t CountLeading(const std::vector<std::string>& names, int64_t num_fields,
                      const CsvOptions& options) {
-  // All columns that have a name: the fields behind these are left out, as in pandas.
+  // All columns that have a name: fields after these are dropped, as in pandas.
   if (options.usecols.has_value() && options.usecols->size() == names.size()) return 0;
   return std::max<int64_t>(num_fields - static_cast<int64_t>(names.size()), 0);
 }
@@ -136,7 +135,7 @@ std::string IndexLevelName(int64_t level) {
 }
 
 std::vector<std::string> MangleNames(std::vector<std::string> names) {
-  // Names that were given come first, so that they are kept and made-up ones yield.
+  // Given names come first, so that they are kept and generated ones are changed.
   std::vector<size_t> order;
   std::vector<size_t> unnamed;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -13,20 +13,20 @@
 
 namespace xshards::io {
 
-/// What the start of a CSV file says.
+/// The columns of a CSV file and where its data begins.
 struct CsvHeader {
   std::vector<std::string> names;  // of all columns, in the file's order
-  int64_t num_leading = 0;         // how many of them, the first, are the rows' index
-  int64_t data_begin = 0;          // where the first record of data starts
-  int64_t first_line = 0;          // the number of its line, where some are left out
+  int64_t num_leading = 0;         // the first of them, which are the index of the rows
+  int64_t data_begin = 0;          // start of the first record of data
+  int64_t first_line = 0;          // the number of its line, if some are skipped
 };
 
-/// Read the column names: past a byte order mark, lines that are left out, and those
-/// before `header_row`. Names come as pandas makes them: empty ones are "Unnamed: i",
-/// repeated ones "a.1", "a.2"; without a header, `names` or "0", "1", ... Where the first
-/// row of data has more fields than there are names, the first ones are its index.
-/// Invalid "No columns to parse from file" for a file with nothing in it, unless there
-/// are `names`, and for one that has no line `header_row`.
+/// Read the column names: after a byte order mark, skipped lines, and lines before
+/// `header_row`. Names are those of pandas: empty ones are "Unnamed: i", repeated ones
+/// "a.1", "a.2"; without a header, `names` or "0", "1", ... If the first row of data has
+/// more fields than there are names, the first fields are its index. Invalid "No columns
+/// to parse from file" for an empty file, unless there are `names`, and for one that has
+/// no line `header_row`.
 arrow::Result<CsvHeader> ReadCsvHeader(const std::string& path, int64_t file_size,
                                        const CsvOptions& options,
                                        const arrow::StopToken& stop,

@@ -14,14 +14,6 @@
 namespace xshards::io {
 namespace {
 
-std::string FirstLineKey(const std::string& path, int64_t begin) {
-  return "line:" + std::to_string(begin) + ":" + path;
-}
-
-std::string SkippedKey(const std::string& path, int64_t begin) {
-  return "skipped:" + std::to_string(begin) + ":" + path;
-}
-
 // How many fields the rows from `begin` on have at most, or the first that have `enough`;
 // 0 without rows.
 arrow::Result<int64_t> MostFields(const InputFile& file, CsvLine begin, int64_t enough,
@@ -42,7 +34,8 @@ arrow::Result<int64_t> MostFields(const InputFile& file, CsvLine begin, int64_t 
     rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
     const int64_t count = std::min(rows.num_rows(), rows_left);
     for (int64_t row = 0; row < count; ++row) {
-      most = std::max({most, rows.NumFields(row), int64_t{1}});  // also an empty line
+      most = std::max(
+          {most, rows.NumFields(row), int64_t{1}});  // an empty line counts as one field
     }
     rows_left -= count;
     blocks.Consume(std::min(rows.consumed(), block.buffer->size()));
@@ -61,7 +54,7 @@ arrow::Result<std::vector<CsvLine>> CutNumberedLines(const InputFile& file, CsvL
   if (skipped.empty() || skipped.back() < begin.line) return std::vector<CsvLine>{};
   std::vector<CsvLine> places{begin};
   const auto format = ToTextFormat(options);
-  // One piece anyway.
+  // One split anyway.
   const bool is_whole = target_bytes >= file.size - begin.position;
   if (is_whole || IsSequential(file.path, format)) return places;
   ARROW_ASSIGN_OR_RAISE(
@@ -106,7 +99,7 @@ arrow::Result<int64_t> CountLines(const InputFile& file, CsvOptions options,
     rows.Find(block.mutable_text(), block.buffer->size(), is_last, /*num_columns=*/0);
     blocks.Consume(std::min(rows.consumed(), block.buffer->size()));
   }
-  // A last line may leave its quotes open.
+  // The last line may leave its quotes open.
   return rows.line() + (rows.in_quotes() ? 1 : 0);
 }
 
@@ -125,7 +118,7 @@ arrow::Status CheckUsedNames(const InputFile& file, CsvLine begin,
 }
 
 void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,
-                   const std::vector<int64_t>& skip_lines, OptionMap* scan_options) {
+                   const std::vector<int64_t>& skip_lines, CsvScanOptions* scan) {
   auto next = skip_lines.begin();
   for (size_t i = 0; i < places.size(); ++i) {
     const auto [position, line] = places[i];
@@ -134,17 +127,8 @@ void SetSplitLines(const std::string& path, const std::vector<CsvLine>& places,
                ? std::lower_bound(begin, skip_lines.end(), places[i + 1].line)
                : skip_lines.end();
     if (begin == next) continue;
-    (*scan_options)[FirstLineKey(path, position)] = std::to_string(line);
-    (*scan_options)[SkippedKey(path, position)] = EncodeNumbers({begin, next});
+    scan->AddLines(path, position, line, {begin, next});
   }
-}
-
-arrow::Result<std::optional<int64_t>> TakeSplitLines(const Split& split,
-                                                     const OptionMap& scan_options,
-                                                     CsvOptions* options) {
-  ARROW_ASSIGN_OR_RAISE(options->skip_lines,
-                        GetNumbers(scan_options, SkippedKey(split.path, split.begin)));
-  return GetInt(scan_options, FirstLineKey(split.path, split.begin));
 }
 
 }  // namespace xshards::io

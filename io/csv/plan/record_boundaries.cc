@@ -55,7 +55,8 @@ int64_t RecordBoundaries::DistanceToTarget() {
 
 void RecordBoundaries::Feed(std::string_view chunk) {
   constexpr size_t kBlockBytes = 64;
-  constexpr size_t kTracedBytes = 4096;  // at a target, where its record is looked for
+  constexpr size_t kTracedBytes =
+      4096;  // bytes at a target that are searched for its record
   while (!chunk.empty()) {
     const auto distance = static_cast<uint64_t>(DistanceToTarget());
     const size_t skipped =
@@ -124,7 +125,7 @@ void RecordBoundaries::Trace(std::string_view chunk) {
         after_quote_ = true;
         break;
       }
-      // Two quotes in a row stand for one, and the field goes on.
+      // Two consecutive quotes are an escaped quote, and the field continues.
       const bool doubled = chunk[quote + 1] == quotechar_;
       in_quotes_ = doubled;
       at = quote + (doubled ? 2 : 1);

@@ -10,10 +10,10 @@
 
 namespace xshards::io {
 
-/// Finds where CSV records start in a part of a text, of which nobody knows yet whether
-/// it begins inside quotes: so parts can be looked at at the same time. Follows both
-/// cases until they agree, which they do at the first quote that cannot open a field, as
-/// a rule within a record; so that this costs hardly more than one.
+/// Finds where CSV records start in a part of a text without knowing whether it begins
+/// inside quotes, so that parts can be scanned in parallel. Follows both cases until they
+/// agree, which happens at the first quote that cannot open a field, usually within a
+/// record, so this costs hardly more than one case.
 class SegmentBoundaries {
  public:
   /// `begin` and `targets` are as for RecordBoundaries; `previous` is the byte before
@@ -24,15 +24,14 @@ class SegmentBoundaries {
   /// Take the next bytes.
   void Feed(std::string_view chunk);
 
-  /// Whether both cases have come to agree: from here on it does not matter how the part
-  /// began.
+  /// Whether both cases agree: from here on it does not matter how the part began.
   bool agree() const { return agree_; }
 
   struct Outcome {
     std::vector<int64_t> starts;  // as RecordBoundaries::starts
     bool in_quotes = false;       // at the end
   };
-  /// What was found, if the part begins inside quotes or outside.
+  /// The result if the part begins inside quotes, or outside.
   Outcome Found(bool begins_in_quotes) const;
 
  private:

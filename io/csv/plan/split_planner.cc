@@ -15,10 +15,11 @@
 #include "io/csv/parse/scalar_tokenizer.h"
 #include "io/csv/plan/record_boundaries.h"
 #include "io/csv/plan/speculative_boundaries.h"
+#include "io/csv/scan_options.h"
 #include "io/csv/text_format.h"
 #include "io/fs/file_fingerprint.h"
 #include "io/fs/file_system.h"
-#include "io/options/option_map.h"
+#include "io/options/option_codec.h"
 #include "io/options/split_size.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/line_starts.h"
@@ -28,13 +29,10 @@
 namespace xshards::io {
 namespace {
 
-constexpr char kTargetBytes[] = "target_bytes";
 // A part gives the starts that it has if it begins outside quotes, then those that it has
 // if inside. Behind each comes a row that says how the part ends.
 constexpr int64_t kEndsOutside = -1;
 constexpr int64_t kEndsInQuotes = -2;
-
-std::string RangeKey(const std::string& path) { return "range:" + path; }
 
 /// Looks at one part of a file.
 class SegmentReader {
@@ -43,14 +41,14 @@ class SegmentReader {
                 OperatorContext& context)
       : segment_(segment), targets_(std::move(targets)), context_(context) {}
 
-  arrow::Result<arrow::ArrayVector> Read(const CsvOptions& options) {
+  arrow::Result<arrow::ArrayVector> Read(const CsvCutOptions& options) {
     ARROW_ASSIGN_OR_RAISE(auto file, OpenFile(segment_.path));
     char previous = '\n';
     if (segment_.begin > 0) {
       ARROW_RETURN_NOT_OK(file->ReadAt(segment_.begin - 1, 1, &previous));
     }
-    SegmentBoundaries boundaries(options.sep, *options.quotechar, segment_.begin,
-                                 previous, targets_);
+    SegmentBoundaries boundaries(options.sep, options.quotechar, segment_.begin, previous,
+                                 targets_);
     ARROW_RETURN_NOT_OK(FeedAll(*file, &boundaries));
     return ToColumns(boundaries);
   }
@@ -91,17 +89,16 @@ class SegmentReader {
 
 arrow::Result<arrow::ArrayVector> LookThrough(const ScanNode& scan, const Split& split,
                                               OperatorContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  ARROW_ASSIGN_OR_RAISE(const auto target_bytes, GetInt(scan.options, kTargetBytes));
-  ARROW_ASSIGN_OR_RAISE(const auto data_begin,
-                        GetInt(scan.options, RangeKey(split.path)));
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<CsvCutOptions>(scan.options));
+  const auto found_begin = options->data_begins.find(split.path);
+  const int64_t data_begin =
+      found_begin == options->data_begins.end() ? 0 : found_begin->second;
   // The file's end is told by its last part, which has no target behind it.
-  auto targets =
-      EvenTargets(data_begin.value_or(0), split.num_bytes, target_bytes.value_or(1));
+  auto targets = EvenTargets(data_begin, split.num_bytes, options->target_bytes);
   // A record that starts at a target has its line feed just before it.
   std::erase_if(targets,
                 [&](int64_t t) { return t - 1 < split.begin || t - 1 >= split.end; });
-  auto found = SegmentReader(split, std::move(targets), context).Read(options);
+  auto found = SegmentReader(split, std::move(targets), context).Read(*options);
   if (!found.ok()) return WithPath(found.status(), "Could not split", split.path);
   return found;
 }
@@ -112,8 +109,8 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvCuts(
   return MakeOneBatch(schema, [&] { return LookThrough(scan, split, context); });
 }
 
-// Cut a file into parts to look at, each beginning before a target and not behind a
-// quote, which would leave open what that quote means.
+// Cut a file into parts to scan, each beginning before a target and not after a quote,
+// whose meaning would be ambiguous.
 arrow::Result<std::vector<Split>> MakeSegments(const CsvText& text,
                                                const std::vector<int64_t>& targets,
                                                int64_t segment_bytes, char quotechar) {
@@ -140,14 +137,14 @@ arrow::Result<std::vector<Split>> MakeSegments(const CsvText& text,
   return segments;
 }
 
-/// Finds the record starts of a file by looking around the targets only.
+/// Finds the record starts of a file by reading only around the targets.
 class NearTargets {
  public:
   NearTargets(const CsvText& text, const CsvOptions& options)
       : text_(text), sep_(options.sep), quotechar_(*options.quotechar) {}
 
-  /// The starts, or nothing where the text before some target leaves it open whether that
-  /// is inside quotes.
+  /// The starts, or nullopt if the text before some target does not show whether it is
+  /// inside quotes.
   arrow::Result<std::optional<std::vector<int64_t>>> Find(
       const std::vector<int64_t>& targets, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(file_, OpenFile(text_.file.path));
@@ -205,7 +202,7 @@ class NearTargets {
   std::unique_ptr<arrow::Buffer> chunk_;
 };
 
-// The same where it pays: where the first target tells that it works.
+// The same if it pays: if it works for the first target.
 arrow::Result<std::optional<std::vector<int64_t>>> FindNearTargets(
     const CsvText& text, const std::vector<int64_t>& targets, const CsvOptions& options,
     arrow::MemoryPool* pool) {
@@ -215,12 +212,12 @@ arrow::Result<std::optional<std::vector<int64_t>>> FindNearTargets(
   return NearTargets(text, options).Find(targets, pool);
 }
 
-/// Puts together what parts of a file gave, which come in order.
+/// Combines the outputs of the parts of a file, which arrive in order.
 class CutsReader {
  public:
   explicit CutsReader(const arrow::RecordBatchVector& batches) : batches_(batches) {}
 
-  /// The record starts of the next file, which has so many parts.
+  /// The record starts of the next file, which has `num_segments` parts.
   std::vector<int64_t> ReadFile(size_t num_segments) {
     std::vector<int64_t> starts;
     bool in_quotes = false;
@@ -255,7 +252,7 @@ class CutsReader {
   int64_t row_ = 0;
 };
 
-// A file that cannot be cut, or need not be.
+// A file that cannot or need not be cut.
 std::vector<Split> Whole(const CsvText& text, const CsvOptions& options) {
   if (!IsSequential(text.file.path, ToTextFormat(options))) {
     return CutAt(text.file, text.data_begin, {});
@@ -320,10 +317,11 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
                                               const RunPlan& run,
                                               arrow::MemoryPool* pool) {
   ScanNode probe{.format = kCsvCutsFormat};
-  probe.options = options.ToMap();
-  probe.options[kTargetBytes] = std::to_string(cutting.target_bytes);
+  CsvCutOptions of_probe{.sep = options.sep,
+                         .quotechar = options.quotechar.value_or('"'),
+                         .target_bytes = cutting.target_bytes};
   probe.schema = arrow::schema({arrow::field("start", arrow::int64())});
-  std::vector<size_t> num_segments(texts.size());  // 0: not looked at
+  std::vector<size_t> num_segments(texts.size());  // 0: not scanned
   std::vector<std::vector<int64_t>> starts(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     CsvText rest = texts[i];
@@ -353,10 +351,11 @@ arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
     if (!segments.ok()) return WithPath(segments.status(), "Could not split", file.path);
     num_segments[i] = segments->size();
     std::move(segments->begin(), segments->end(), std::back_inserter(probe.splits));
-    probe.options[RangeKey(file.path)] = std::to_string(rest.data_begin);
+    of_probe.data_begins[file.path] = rest.data_begin;
   }
   arrow::RecordBatchVector batches;
   if (!probe.splits.empty()) {
+    probe.options = MakeOptions(std::move(of_probe));
     ARROW_ASSIGN_OR_RAISE(batches, run(MakeNode(std::move(probe))));
   }
   CutsReader reader(batches);

@@ -16,8 +16,8 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, where the records of a part of a file
-/// start. Such parts are looked at at the same time, whatever comes before them.
+/// The format of scans that output the record starts of a part of a file instead of rows.
+/// Parts are scanned in parallel, independent of the text before them.
 inline constexpr char kCsvCutsFormat[] = "csv_cuts";
 
 OpenNode MakeCsvCutsScan();
@@ -26,21 +26,22 @@ OpenNode MakeCsvCutsScan();
 struct CsvText {
   InputFile file;
   int64_t data_begin = 0;
-  /// Where to cut its start, ascending. What is behind the last is cut as it comes.
+  /// Where to cut its start, ascending. The text after the last is cut by size.
   std::vector<int64_t> starts{};
 };
 
 struct CsvCutting {
-  int64_t target_bytes = 0;   // of a piece, about
-  int64_t segment_bytes = 0;  // of what is looked at at a time, at least
+  int64_t target_bytes = 0;   // approximate size of a split
+  int64_t segment_bytes = 0;  // minimal size of a scanned part
   arrow::StopToken stop = arrow::StopToken::Unstoppable();
 };
 
-/// Cut CSV files into pieces that start and end between records; at least one a file,
-/// which may be empty. Only the quotes before a line end tell whether it ends a record: a
-/// few thousand bytes do where some of them cannot open a field, and files in which they
-/// do not are read through. One piece where that is not possible: compressed files,
-/// comments, escape characters, and files of an odd structure (IsOdd) that have quotes.
+/// Cut CSV files into splits that start and end between records; at least one per file,
+/// which may be empty. Only the quotes before a line end determine whether it ends a
+/// record: a few thousand bytes suffice if some quote in them cannot open a field;
+/// otherwise the file is read completely. One split if cutting is impossible: compressed
+/// files, comments, escape characters, and files of an odd structure (IsOdd) that have
+/// quotes.
 arrow::Result<std::vector<Split>> CutCsvFiles(const std::vector<CsvText>& texts,
                                               const CsvCutting& cutting,
                                               const CsvOptions& options,

@@ -12,10 +12,10 @@
 #include "io/csv/convert/time_columns.h"
 #include "io/csv/parse/rows.h"
 #include "io/csv/plan/footer.h"
-#include "io/csv/plan/numbered_lines.h"
-#include "io/csv/scan.h"
+#include "io/csv/scan_options.h"
 #include "io/csv/text_format.h"
 #include "io/fs/file_system.h"
+#include "io/options/option_codec.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
 #include "io/text/text_input.h"
@@ -30,14 +30,13 @@ constexpr int64_t kKindsSampleBytes = 64LL << 10;
 /// Reads a split for the kinds of its values.
 class KindsReader {
  public:
-  static arrow::Result<KindsReader> Make(const ScanNode& scan, const Split& split,
+  static arrow::Result<KindsReader> Make(const CsvScanOptions& scan, const Split& split,
                                          const std::vector<std::string>& columns,
                                          ScanExtent extent, arrow::MemoryPool* pool) {
-    ARROW_ASSIGN_OR_RAISE(auto options, CsvOptions::FromMap(scan.options));
-    ARROW_ASSIGN_OR_RAISE(const auto line, TakeSplitLines(split, scan.options, &options));
-    ARROW_ASSIGN_OR_RAISE(const auto file_columns,
-                          GetFileColumns(split.path, scan.options));
-    ARROW_ASSIGN_OR_RAISE(auto input, OpenCsvText(split, options, scan.options, pool));
+    const CsvOptions options = scan.OptionsFor(split);
+    const auto line = scan.FirstLineOf(split);
+    const auto& file_columns = scan.ColumnsOf(split.path);
+    ARROW_ASSIGN_OR_RAISE(auto input, OpenCsvText(split, scan, pool));
     // There may be many columns.
     std::unordered_map<std::string_view, int64_t> known;
     for (size_t i = 0; i < file_columns.size(); ++i) {
@@ -64,8 +63,8 @@ class KindsReader {
   }
 
   /// Add the kinds of all values that a scan may read, or of the first block that has
-  /// some; returns of how many rows these are. Ends before a record that cannot be read:
-  /// whoever wants its values says what is wrong with it.
+  /// some; returns the number of rows. Ends before a record that cannot be parsed: the
+  /// scan itself reports its error.
   arrow::Result<int64_t> Read(const arrow::StopToken& stop,
                               std::vector<CsvKinds>* kinds) {
     int64_t rows_left = max_rows_;
@@ -118,8 +117,8 @@ class KindsReader {
   TextBlocks blocks_;
   int64_t num_columns_;  // of the file
   int64_t max_rows_;
-  // Of the columns asked for, where they are, what their texts mean, and how times are
-  // written.
+  // Of the requested columns: their positions, null markers and booleans, and time
+  // formats.
   std::vector<int64_t> indices_;
   std::vector<const CsvValues*> values_;
   std::vector<std::optional<TimeFormat>> times_;
@@ -129,9 +128,10 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
     const ScanNode& scan, const Split& split,
     const std::shared_ptr<arrow::Schema>& schema, OperatorContext& context) {
   return MakeOneBatch(schema, [&]() -> arrow::Result<arrow::ArrayVector> {
+    ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<CsvScanOptions>(scan.options));
     ARROW_ASSIGN_OR_RAISE(auto reader,
-                          KindsReader::Make(scan, split, schema->field_names(),
-                                            GetExtent(scan.options), context.pool));
+                          KindsReader::Make(*options, split, schema->field_names(),
+                                            options->extent, context.pool));
     std::vector<CsvKinds> kinds(static_cast<size_t>(schema->num_fields()));
     ARROW_RETURN_NOT_OK(reader.Read(context.stop, &kinds));
     ARROW_ASSIGN_OR_RAISE(const int64_t bytes_read, reader.BytesRead());
@@ -147,8 +147,8 @@ arrow::Result<std::unique_ptr<BatchStream>> OpenCsvKinds(
   });
 }
 
-// The columns whose inferred types more values can change. Text stays text: where it
-// could not, the reader has looked at all values already.
+// The columns whose inferred types more values can change. Text stays text: if it might
+// not, the reader has already inspected all values.
 std::vector<std::string> ChangeableColumns(const arrow::Schema& files,
                                            const CsvOptions& options) {
   std::vector<std::string> columns;
@@ -169,8 +169,10 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
                                                   ScanExtent extent, const RunPlan& run) {
   ScanNode probe{.format = kCsvKindsFormat};
-  probe.options = scan.options;
-  SetExtent(extent, &probe.options);
+  ARROW_ASSIGN_OR_RAISE(const auto options, OptionsOf<CsvScanOptions>(scan.options));
+  CsvScanOptions of_probe = *options;
+  of_probe.extent = extent;
+  probe.options = MakeOptions(std::move(of_probe));
   probe.splits = scan.splits;
   arrow::FieldVector fields;
   for (const auto& name : columns) fields.push_back(arrow::field(name, arrow::uint16()));
@@ -188,16 +190,17 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
 }
 
 arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
-                               arrow::MemoryPool* pool, ScanNode* scan) {
-  for (size_t i = 0; i < scan->splits.size(); ++i) {
-    Split& split = scan->splits[i];
+                               arrow::MemoryPool* pool, const CsvScanOptions& scan,
+                               std::vector<Split>* splits) {
+  for (size_t i = 0; i < splits->size(); ++i) {
+    Split& split = (*splits)[i];
     split.num_rows = num_rows;
-    ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(*scan, split, /*columns=*/{},
+    ARROW_ASSIGN_OR_RAISE(auto reader, KindsReader::Make(scan, split, /*columns=*/{},
                                                          ScanExtent::kWhole, pool));
     std::vector<CsvKinds> of_no_column;
     ARROW_ASSIGN_OR_RAISE(const int64_t found, reader.Read(stop, &of_no_column));
     if (found == num_rows) {
-      scan->splits.resize(i + 1);
+      splits->resize(i + 1);
       return arrow::Status::OK();
     }
     num_rows -= found;
@@ -208,9 +211,9 @@ arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
 
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run) {
-  ARROW_ASSIGN_OR_RAISE(const auto options, CsvOptions::FromMap(scan.options));
-  ARROW_ASSIGN_OR_RAISE(const auto files, FileSchema(scan));
-  const auto columns = ChangeableColumns(*files, options);
+  ARROW_ASSIGN_OR_RAISE(const auto scan_options, OptionsOf<CsvScanOptions>(scan.options));
+  const CsvOptions& options = scan_options->csv;
+  const auto columns = ChangeableColumns(*FileSchema(scan), options);
   ARROW_ASSIGN_OR_RAISE(const auto kinds,
                         FindCsvKinds(scan, columns, ScanExtent::kWhole, run));
   auto fields = scan.schema->fields();
@@ -227,11 +230,11 @@ arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
 std::optional<std::string> DescribeCsvPlace(const ScanNode& scan,
                                             const TypeMismatchLocation& place,
                                             arrow::MemoryPool* pool) {
-  const auto options = CsvOptions::FromMap(scan.options);
+  const auto options = OptionsOf<CsvScanOptions>(scan.options);
   if (!options.ok()) return std::nullopt;
-  auto described = DescribeTextPlace(scan, ToTextFormat(*options), place, pool);
+  auto described = DescribeTextPlace(scan, ToTextFormat((*options)->csv), place, pool);
   if (!described.has_value()) return std::nullopt;
-  return *described + "; to read such values as missing, name them in na_values";
+  return *described + "; to read such values as missing, list them in na_values";
 }
 
 }  // namespace xshards::io

@@ -14,6 +14,7 @@
 
 #include "io/csv/options.h"
 #include "io/csv/parse/value_kinds.h"
+#include "io/csv/scan_options.h"
 #include "io/scan/scan_extent.h"
 #include "xshards/execution/operator_table.h"
 #include "xshards/plan/inferred_types.h"
@@ -21,14 +22,14 @@
 
 namespace xshards::io {
 
-/// The format of scans that give, instead of rows, which kinds of values a split has: one
+/// The format of scans that output the kinds of values of a split instead of rows: one
 /// row of CsvKinds, for the columns of the scan's schema.
 inline constexpr char kCsvKindsFormat[] = "csv_kinds";
 
 OpenNode MakeCsvKindsScan();
 
-/// The types that all values of a scan give (a FindTypes), as far as they are wanted.
-/// Looks only at the columns whose types more values can change.
+/// The types inferred from all values of a scan (a FindTypes), for the requested columns.
+/// Reads only the columns whose types more values can change.
 arrow::Result<std::shared_ptr<arrow::Schema>> FindCsvTypes(const ScanNode& scan,
                                                            const RunPlan& run);
 
@@ -42,10 +43,10 @@ arrow::Result<std::vector<CsvKinds>> FindCsvKinds(const ScanNode& scan,
                                                   const std::vector<std::string>& columns,
                                                   ScanExtent extent, const RunPlan& run);
 
-/// Leave out of a scan's splits what is behind its first rows, which are counted on the
-/// calling thread: the last split that stays gets the number of rows that are wanted of
-/// it.
+/// Remove everything after a scan's first rows from its splits; rows are counted on the
+/// calling thread. The last remaining split gets its number of requested rows.
 arrow::Status KeepFirstCsvRows(int64_t num_rows, const arrow::StopToken& stop,
-                               arrow::MemoryPool* pool, ScanNode* scan);
+                               arrow::MemoryPool* pool, const CsvScanOptions& scan,
+                               std::vector<Split>* splits);
 
 }  // namespace xshards::io

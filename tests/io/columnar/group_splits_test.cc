@@ -35,7 +35,7 @@ TEST(GroupSplits, EqualGroupsMakeEqualSplits) {
   }
 }
 
-TEST(GroupSplits, FilesOfNearlyEqualSizeAreCutAlike) {
+TEST(GroupSplits, FilesOfNearlyEqualSizeGetEqualSplits) {
   const std::vector<Group> smaller(8, {.num_bytes = 999});
   const std::vector<Group> larger(8, {.num_bytes = 1001});
   EXPECT_EQ(CutGroups("p", smaller, 4000).size(), 2U);

@@ -19,7 +19,8 @@ class CsvTest : public IoTest {
     auto shards = ReadCsv(context_, Write("test.csv", text), options);
     return shards.ok() ? shards->ToTable().status() : shards.status();
   }
-  // The table that a file gives whole, and cut at every possible place.
+  // Check that a file gives the same table as one split and cut at every possible
+  // position.
   void CheckEverySplit(const std::string& text, CsvOptions options = {}) {
     const auto path = Write("split.csv", text);
     options.split.num_partitions = 1;

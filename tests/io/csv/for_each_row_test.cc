@@ -24,7 +24,7 @@ class ForEachRowTest : public IoTest {
   }
 };
 
-TEST_F(ForEachRowTest, GivesColumnsInTheOrderAskedFor) {
+TEST_F(ForEachRowTest, GivesColumnsInTheRequestedOrder) {
   const auto path = Write("a.csv",
                           "\xEF\xBB\xBF"
                           "city,id,unused,price\r\n"
@@ -70,7 +70,7 @@ TEST_F(ForEachRowTest, EndsWhereTheFunctionFails) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(ForEachRowTest, SaysWhatIsWrongAndWhere) {
+TEST_F(ForEachRowTest, ErrorsNameTheFaultAndItsLine) {
   for (const char* part : {"a.csv", "line 3", "column 'n'", "'x'"}) {
     EXPECT_FAILS(Invalid, part, Read("n\n1\nx\n"));
   }

@@ -41,7 +41,7 @@ TEST_F(CsvInferredTypes, InfersTypesAsPandasDoes) {
   EXPECT_EQ(Text(*table, "spaced"), "[1,2,null]");
 }
 
-TEST_F(CsvInferredTypes, LeavesDatesAsText) {
+TEST_F(CsvInferredTypes, ReadsDatesAsText) {
   const auto table = Read("d,t\n2020-01-01,12:30:00\n2021-02-03,01:02:03\n");
   EXPECT_EQ(TypeName(*table, "d"), "large_string");
   EXPECT_EQ(TypeName(*table, "t"), "large_string");
@@ -71,7 +71,7 @@ std::string Behind(const std::string& sampled, const std::vector<std::string>& v
   return text;
 }
 
-TEST_F(CsvInferredTypes, WidensTypesToValuesBehindTheSamples) {
+TEST_F(CsvInferredTypes, WidensTypesForValuesAfterTheSamples) {
   struct Case {
     std::string sampled;
     std::vector<std::string> values;
@@ -109,18 +109,18 @@ TEST_F(CsvInferredTypes, WidensTypesToValuesBehindTheSamples) {
   }
 }
 
-TEST_F(CsvInferredTypes, KeepsTheTextOfWhatItFirstReadAsNumbers) {
+TEST_F(CsvInferredTypes, KeepsTheTextOfValuesFirstInferredAsNumbers) {
   const auto table = Read(Behind("007", {"x"}));
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->GetColumnByName("n")->GetScalar(0).ValueOrDie()->ToString(), "007");
 }
 
-TEST_F(CsvInferredTypes, FindsTypesOnceForAllThatUsesThem) {
+TEST_F(CsvInferredTypes, InfersTypesOnceForAllPlans) {
   ASSERT_OK_AND_ASSIGN(const auto shards,
                        ReadCsv(context_, Write("test.csv", Behind("5", {"x"}))));
   ASSERT_OK_AND_ASSIGN(const auto inferred, shards.schema());
   EXPECT_EQ(inferred->GetFieldByName("n")->type()->ToString(), "int64");
-  // A column that is not read is not looked at, nor is it where rows are counted.
+  // A column that is not read is not checked, nor is any when rows are counted.
   ASSERT_OK(shards.Select({"id"}).ToTable());
   ASSERT_OK(shards.Count());
   ASSERT_OK_AND_ASSIGN(const auto still, shards.schema());
@@ -131,7 +131,7 @@ TEST_F(CsvInferredTypes, FindsTypesOnceForAllThatUsesThem) {
   EXPECT_EQ(TypeName(*Rows(shards), "n"), "large_string");
 }
 
-TEST_F(CsvInferredTypes, FindsTypesForActionsAtTheSameTime) {
+TEST_F(CsvInferredTypes, InfersTypesForConcurrentActions) {
   ASSERT_OK_AND_ASSIGN(const auto shards,
                        ReadCsv(context_, Write("test.csv", Behind("5", {"x"}))));
   std::vector<arrow::Status> statuses(4);
@@ -144,7 +144,7 @@ TEST_F(CsvInferredTypes, FindsTypesForActionsAtTheSameTime) {
   for (const auto& status : statuses) ASSERT_OK(status);
 }
 
-TEST_F(CsvInferredTypes, WidensTypesAlsoWhereTheyAreUsed) {
+TEST_F(CsvInferredTypes, WidensTypesInExpressionsThatUseThem) {
   ASSERT_OK_AND_ASSIGN(const auto shards,
                        ReadCsv(context_, Write("test.csv", Behind("5", {"0.25"}))));
   const auto small = Rows(shards.Filter(col("n") < lit(1)).Select({"n"}));

@@ -15,8 +15,8 @@ namespace {
 
 class CsvFaults : public IoTest {};
 
-// Run something as a user who may not read everything. The system call changes the rights
-// of the calling thread only, where the library's function changes those of all.
+// Run a function as an unprivileged user. The system call changes the credentials of the
+// calling thread only; the library's function changes those of all threads.
 void RunWithoutRights(const std::function<void()>& work) {
   std::jthread([&] {
     constexpr int kNobody = 65534;
@@ -27,7 +27,7 @@ void RunWithoutRights(const std::function<void()>& work) {
   });
 }
 
-TEST_F(CsvFaults, NamesAFileThatMayNotBeRead) {
+TEST_F(CsvFaults, NamesAnUnreadableFile) {
   const auto one = Write("1.csv", "a\n1\n");
   const auto two = Write("2.csv", "a\n2\n");
   ASSERT_EQ(chmod(directory_.path().c_str(), 0755), 0);
@@ -57,14 +57,14 @@ TEST_F(CsvFaults, NamesAFileThatShrinksWhileItIsRead) {
   ASSERT_OK_AND_ASSIGN(auto stream, (*open)(*node, {}, context));
   ASSERT_OK_AND_ASSIGN(const auto first, stream->Next());
   ASSERT_NE(first, nullptr);
-  // Behind what was read, and between two records.
+  // After the bytes already read, and between two records.
   ASSERT_EQ(truncate(path.c_str(), 2 + 6 * 130000), 0);
   const auto rest = ReadAll(*stream);
   EXPECT_FAILS(IOError, "a.csv", rest.status());
-  EXPECT_FAILS(IOError, "become shorter", rest.status());
+  EXPECT_FAILS(IOError, "the file was truncated", rest.status());
 }
 
-TEST_F(CsvFaults, TellsWhatKindOfFaultATextHas) {
+TEST_F(CsvFaults, ReportsTheKindOfFault) {
   const auto fault_of = [&](const std::string& text, const CsvOptions& options = {}) {
     auto shards = ReadCsv(context_, Write("test.csv", text), options);
     const auto status = shards.ok() ? shards->ToTable().status() : shards.status();
@@ -88,7 +88,8 @@ TEST_F(CsvFaults, NamesAFileThatChangedSinceItWasPlanned) {
   const timespec times[] = {{.tv_sec = 1000, .tv_nsec = 1},
                             {.tv_sec = 1000, .tv_nsec = 1}};
   ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
-  EXPECT_FAILS(IOError, "a.csv': Expected the file as it was", shards.ToTable().status());
+  EXPECT_FAILS(IOError, "a.csv': Expected the file to be unchanged",
+               shards.ToTable().status());
   Write("a.csv", "a\n1\n");
   EXPECT_FAILS(IOError, "It had 6 bytes, and now has 4", shards.ToTable().status());
 }

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 using CsvReader = CsvTest;
 
-TEST_F(CsvReader, GivesTheSameRowsWhereverItIsCut) {
+TEST_F(CsvReader, RowsDoNotDependOnSplits) {
   CheckEverySplit("a,b\n1,\"x\ny\"\n2,\"p,q\"\n3,\"say \"\"hi\"\"\n\"\n4,5\" pipe\n");
   CheckEverySplit("a,b\r\n1,\"x\r\ny\"\r\n\r\n2,z\r\n3,");
   CheckEverySplit("a\n\"\n\n\n\"\n\"\"\n1\n");
@@ -25,7 +25,7 @@ TEST_F(CsvReader, GivesTheSameRowsWhereverItIsCut) {
   CheckEverySplit("\xEF\xBB\xBFname,ünï\nあ,\"い\nう\"\n", {});
 }
 
-TEST_F(CsvReader, GivesTheSameRowsForRandomTextWhereverItIsCut) {
+TEST_F(CsvReader, RowsOfRandomTextDoNotDependOnSplits) {
   std::mt19937 random(11);
   for (int round = 0; round < 5; ++round) {
     std::string text = "a,b,c\n";
@@ -58,7 +58,7 @@ TEST_F(CsvReader, ReadsAHeaderAlone) {
   EXPECT_EQ(Read("a,b")->num_columns(), 2);
 }
 
-TEST_F(CsvReader, RefusesAFileWithNothingInIt) {
+TEST_F(CsvReader, RejectsAnEmptyFile) {
   EXPECT_FAILS(Invalid, "No columns to parse from file", Error(""));
   EXPECT_FAILS(Invalid, "No columns to parse from file", Error("\n\n"));
   EXPECT_FAILS(Invalid, "test.csv", Error(""));
@@ -79,7 +79,7 @@ TEST_F(CsvReader, NamesColumnsAsPandasDoes) {
   EXPECT_EQ(Text(*replaced, "a"), "[1]");
 }
 
-TEST_F(CsvReader, TakesFieldsInFrontOfTheNamedOnesForAnIndex) {
+TEST_F(CsvReader, ReadsFieldsBeforeTheNamedOnesAsIndex) {
   const auto table = Read("a,b\n9,x,1,2\n8,y,3\n");
   EXPECT_THAT(table->ColumnNames(),
               ElementsAre("a", "b", "__index_level_0__", "__index_level_1__"));
@@ -95,7 +95,8 @@ TEST_F(CsvReader, TakesFieldsInFrontOfTheNamedOnesForAnIndex) {
   const auto named = Read("9,1,2\n", {.names = {"a", "b"}});
   EXPECT_EQ(Text(*named, "b"), "[2]");
   EXPECT_EQ(Text(*named, "__index_level_0__"), "[9]");
-  // Some columns still have the index; all that are named leave out what follows them.
+  // A selection of columns still has the index; naming all columns drops the fields after
+  // them.
   EXPECT_THAT(Read("a,b\n9,1,2\n", {.usecols = {{"b"}}})->ColumnNames(),
               ElementsAre("b", "__index_level_0__"));
   EXPECT_EQ(Text(*Read("a,b\n9,1,2\n", {.usecols = {{"a", "b"}}}), "a"), "[9]");
@@ -116,7 +117,7 @@ TEST_F(CsvReader, ReadsAHeaderLongerThanABlock) {
   EXPECT_EQ(Text(*table, "a_rather_long_column_4999"), "[4999]");
 }
 
-TEST_F(CsvReader, FillsShortRowsAndRefusesLongOnes) {
+TEST_F(CsvReader, FillsShortRowsAndRejectsLongOnes) {
   const auto table = Read("a,b\n1\n2,3\n");
   EXPECT_EQ(Text(*table, "b"), "[null,3]");
   const auto error = Error("a,b\n1,2\n\n3,4,5\n");
@@ -141,7 +142,7 @@ TEST_F(CsvReader, FillsManyShortRowsOfManyColumns) {
             std::to_string(kRows - 1));
 }
 
-TEST_F(CsvReader, LeavesOutLinesOfBlanks) {
+TEST_F(CsvReader, SkipsLinesOfBlanks) {
   const auto table = Read("\n  \na,b\n1,2\n \t\n\n3,4\n  ");
   EXPECT_EQ(Text(*table, "a"), "[1,3]");
   EXPECT_EQ(Text(*table, "b"), "[2,4]");
@@ -152,7 +153,7 @@ TEST_F(CsvReader, EndsLinesAtCarriageReturns) {
   EXPECT_EQ(Text(*Read("a,b\r1,2\r\r\n3,\"x\ry\"\r"), "b"), "[2,x\ry]");
 }
 
-TEST_F(CsvReader, ReadsNumbersAndTruthsAsPandasDoes) {
+TEST_F(CsvReader, ReadsNumbersAndBooleansAsPandasDoes) {
   const auto table =
       Read("i,f,b,q\n+1,1.,tRUE,\"12\"\n 2,.5,False,\"-3\"\n-3\t,1e3,,\"\"\n");
   EXPECT_EQ(Text(*table, "i"), "[1,2,-3]");
@@ -192,13 +193,13 @@ TEST_F(CsvReader, ReadsBatchesOfManyBlocks) {
   EXPECT_EQ(table->GetColumnByName("half")->null_count(), kRows / 5);
 }
 
-TEST_F(CsvReader, KnowsMissingValuesInTextAndQuotes) {
+TEST_F(CsvReader, RecognizesMissingValuesInTextAndQuotes) {
   const auto table = Read("a,b\nNone,\"NA\"\nx,\"\"\n-,?\n", {.na_values = {"-"}});
   EXPECT_EQ(Text(*table, "a"), "[null,x,null]");
   EXPECT_EQ(Text(*table, "b"), "[null,null,?]");
 }
 
-TEST_F(CsvReader, TakesTypesAndColumnsAsAsked) {
+TEST_F(CsvReader, ReadsRequestedTypesAndColumns) {
   const auto table = Read(
       "a,b,c,d\n01,2,2020-01-01,1.25\n",
       {.usecols = {{"d", "c", "a"}},
@@ -211,7 +212,7 @@ TEST_F(CsvReader, TakesTypesAndColumnsAsAsked) {
   EXPECT_FAILS(KeyError, "'z'", Error("a\n1\n", {.usecols = {{"z"}}}));
 }
 
-TEST_F(CsvReader, HonoursItsOtherOptions) {
+TEST_F(CsvReader, AppliesOtherOptions) {
   EXPECT_EQ(Text(*Read("junk\n\"x\ny\"\na;b\n1;2\n", {.sep = ';', .skiprows = 2}), "b"),
             "[2]");
   const auto comments =
@@ -241,7 +242,7 @@ TEST_F(CsvReader, ReadsOnlyTheFirstRows) {
   EXPECT_EQ(Rows(ReadCsv(context_, path, {.nrows = 1000}))->num_rows(), 101);
 }
 
-TEST_F(CsvReader, MindsNothingBehindTheFirstRows) {
+TEST_F(CsvReader, IgnoresFaultsAfterTheFirstRows) {
   const std::string rows = "a,b\n1,2\n3,4\n";
   for (const std::string wrong : {"5,6,7\n", "5,\"6\n"}) {
     EXPECT_EQ(Read(rows + wrong, {.nrows = 2})->num_rows(), 2) << wrong;
@@ -249,7 +250,7 @@ TEST_F(CsvReader, MindsNothingBehindTheFirstRows) {
   }
 }
 
-TEST_F(CsvReader, MindsNothingBehindShortRowsOfManyColumns) {
+TEST_F(CsvReader, IgnoresFaultsAfterShortRowsOfManyColumns) {
   // Which are filled up some at a time.
   constexpr int kColumns = 50000;
   constexpr int kRows = 100;
@@ -307,7 +308,7 @@ TEST_F(CsvReader, MatchesColumnsOfFilesByName) {
   }
 }
 
-TEST_F(CsvReader, TellsWhereAValueDoesNotFit) {
+TEST_F(CsvReader, NamesTheLineOfATypeMismatch) {
   std::string text = "id,n\n";
   for (int i = 0; i < 100000; ++i) text += std::to_string(i) + ",5\n";
   text += "100000,\"1.5\"\n";
@@ -317,10 +318,11 @@ TEST_F(CsvReader, TellsWhereAValueDoesNotFit) {
                            "dtype={'n': 'float64'}"}) {
     EXPECT_FAILS(Invalid, part, error);
   }
-  EXPECT_FAILS(Invalid, "dtype asks", Error("a\nx\n", {.dtype = {{"a", "int64"}}}));
+  EXPECT_FAILS(Invalid, "The type is given in dtype",
+               Error("a\nx\n", {.dtype = {{"a", "int64"}}}));
 }
 
-TEST_F(CsvReader, RefusesAQuoteThatIsNeverClosed) {
+TEST_F(CsvReader, RejectsAnUnclosedQuote) {
   for (const int num_partitions : {1, 3}) {
     const auto error = Error("a,b\n1,2\n3,\"4\n5,6\n7,8\n9,10\n11,12\n",
                              {.split = {.num_partitions = num_partitions}});
@@ -329,7 +331,7 @@ TEST_F(CsvReader, RefusesAQuoteThatIsNeverClosed) {
   }
 }
 
-TEST_F(CsvReader, RefusesTextThatIsNotUtf8) {
+TEST_F(CsvReader, RejectsTextThatIsNotUtf8) {
   const auto error = Error("a\nx\n\xff\xfe\n");
   EXPECT_FAILS(Invalid, "UTF-8", error);
   EXPECT_FAILS(Invalid, "line 3", error);
@@ -344,7 +346,7 @@ TEST_F(CsvReader, ReadsFieldsLongerThanABlock) {
             huge.size() + 2);
 }
 
-TEST_F(CsvReader, ScansOnlyWhatIsAsked) {
+TEST_F(CsvReader, ScansOnlyRequestedColumns) {
   std::string text = "a,b,c\n";
   for (int i = 0; i < 50000; ++i) text += std::to_string(i) + ",x,1.5\n";
   ASSERT_OK_AND_ASSIGN(const auto shards, ReadCsv(context_, Write("scan.csv", text)));

@@ -4,7 +4,7 @@
 namespace xshards::io {
 namespace {
 
-/// Reads a text whole and cut at every possible place, which must give the same.
+/// Reads a text as one split and cut at every possible position, which must agree.
 class CsvReaderValues : public IoTest {
  protected:
   std::shared_ptr<arrow::Table> Read(const std::string& text, CsvOptions options) {
@@ -32,7 +32,7 @@ TEST_F(CsvReaderValues, ReadsNumbersOfOtherFormats) {
   EXPECT_EQ(Text(*table, "t"), "[1.5,1,5,x]");
 }
 
-TEST_F(CsvReaderValues, ReadsMoreTruths) {
+TEST_F(CsvReaderValues, ReadsAdditionalBooleans) {
   const auto table = Read("a,b,c\nyes,1,1\nno,0,yes\n,,2\n",
                           {.true_values = {"yes", "1"}, .false_values = {"no", "0"}});
   ASSERT_NE(table, nullptr);
@@ -42,14 +42,14 @@ TEST_F(CsvReaderValues, ReadsMoreTruths) {
   EXPECT_EQ(TypeName(*table, "c"), "large_string");
 }
 
-TEST_F(CsvReaderValues, ColumnsHaveMissingValuesOfTheirOwn) {
+TEST_F(CsvReaderValues, ColumnsHaveTheirOwnNullMarkers) {
   const auto table = Read("a,b\n7,7\nx,x\n", {.column_na_values = {{"a", {"7", "x"}}}});
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(Text(*table, "a"), "[null,null]");
   EXPECT_EQ(Text(*table, "b"), "[7,x]");
 }
 
-TEST_F(CsvReaderValues, HasNoIntegersWhereNumbersAreFloats) {
+TEST_F(CsvReaderValues, InfersNoIntegersIfNumbersAreFloats) {
   const auto table =
       Read("a,b\n1,99999999999999999999\n2,\n", {.numbers_are_floats = true});
   ASSERT_NE(table, nullptr);
@@ -76,7 +76,7 @@ TEST_F(CsvReaderValues, ReadsOddStructures) {
   EXPECT_EQ(Text(*table, "a"), "[x\"y\",z\n]");
 }
 
-TEST_F(CsvReaderValues, EndsTheLastRecordBehindAnEscapedLineEnd) {
+TEST_F(CsvReaderValues, EndsTheLastRecordAfterAnEscapedLineEnd) {
   const auto table = Read("a,b\n1,x\n2,y\\\n", {.escapechar = '\\'});
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(Text(*table, "b"), "[x,y\n]");
@@ -108,7 +108,7 @@ TEST_F(CsvReaderValues, NamesAFileThatEndsInAnEscape) {
   const auto path = Write("escape.csv", "a,b\n1,x\\");
   auto shards = ReadCsv(context_, path, {.escapechar = '\\'});
   const auto status = shards.ok() ? shards->ToTable().status() : shards.status();
-  EXPECT_FAILS(Invalid, "behind the escapechar at the end of '", status);
+  EXPECT_FAILS(Invalid, "after the escapechar at the end of '", status);
 }
 
 TEST_F(CsvReaderValues, NamesTheOpenQuoteOfAnOddFile) {

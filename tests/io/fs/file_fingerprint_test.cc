@@ -80,37 +80,37 @@ TEST_F(FileChangesTest, AFileMayNotBeRewritten) {
   for (const size_t size : kSizes) {
     if (size == 0) continue;
     const std::string text = Numbered(size);
-    // The beginning, the end, and what is half way, for there is a piece.
+    // The beginning, the end, and the middle, where a sample is.
     for (const size_t at :
          {size_t{0}, size - 1, (size - std::min<size_t>(size, 512)) / 2}) {
       std::string other = text;
       other[at] ^= 1;
       Note(text);
       Rewrite(other);
-      EXPECT_FAILS(IOError, "It was written to", Check());
+      EXPECT_FAILS(IOError, "It was modified", Check());
       Rewrite(other + "more");
       EXPECT_FAILS(IOError, "call the reader again", Check());
     }
   }
 }
 
-TEST_F(FileChangesTest, AFileMayNotBeWrittenToInTheSameSize) {
-  // Between the pieces, too, which the time alone tells.
+TEST_F(FileChangesTest, AFileMayNotBeModifiedInPlace) {
+  // Between the samples too, where only the mtime shows it.
   std::string text = Numbered(5000);
   Note(text);
   text[700] ^= 1;
   Rewrite(text);
-  EXPECT_FAILS(IOError, "It was written to", Check());
+  EXPECT_FAILS(IOError, "It was modified", Check());
 }
 
-TEST_F(FileChangesTest, WithoutAFingerprintAllChangesCount) {
+TEST_F(FileChangesTest, WithoutAFingerprintAnyChangeFails) {
   Note("abc");
   split_.file_fingerprint = 0;
   EXPECT_OK(Check());
   Rewrite("abcd");
   EXPECT_FAILS(IOError, "had 3 bytes, and now has 4", Check());
   Rewrite("abc");
-  EXPECT_FAILS(IOError, "It was written to", Check());
+  EXPECT_FAILS(IOError, "It was modified", Check());
 }
 
 // Plans go to other hosts, where the same bytes must have the same fingerprint.

@@ -69,7 +69,7 @@ TEST_F(FileListing, ExpandsPatterns) {
   EXPECT_THAT(List("x/**"), ElementsAre("x/a4.csv", "x/y/a5.csv"));
 }
 
-TEST_F(FileListing, TakesANameWithWildcardsLiterallyWhereItExists) {
+TEST_F(FileListing, TakesAnExistingNameWithWildcardsLiterally) {
   Write("data[1].csv");
   EXPECT_THAT(List("data[1].csv"), ElementsAre("data[1].csv"));
 }
@@ -89,7 +89,7 @@ TEST_F(FileListing, ReadsFileUris) {
   EXPECT_EQ(files[0].path, directory_.File("a b.csv"));
 }
 
-TEST_F(FileListing, NamesWhatIsMissing) {
+TEST_F(FileListing, NamesMissingPaths) {
   EXPECT_FAILS(Invalid, "at least one path", ListFiles({}));
   EXPECT_FAILS(IOError, "nothing.csv", ListFiles({directory_.File("nothing.csv")}));
   EXPECT_FAILS(IOError, "match the pattern", ListFiles({directory_.File("*.none")}));
@@ -98,7 +98,7 @@ TEST_F(FileListing, NamesWhatIsMissing) {
   EXPECT_FAILS(IOError, "folder with data files", ListFiles({directory_.File("empty")}));
 }
 
-TEST_F(FileListing, SaysWhatHdfsNeeds) {
+TEST_F(FileListing, NamesTheRequirementsOfHdfs) {
   const auto files = ListFiles({"hdfs://host:9000/data.csv"});
   EXPECT_FAILS(IOError, "JVM", files);
   EXPECT_FAILS(IOError, "libhdfs", files);

@@ -18,7 +18,7 @@ TEST(Glob, MatchesNames) {
   EXPECT_FALSE(MatchName("?", ""));
 }
 
-TEST(Glob, LeavesHiddenNamesToPatternsThatAskForThem) {
+TEST(Glob, MatchesHiddenNamesOnlyByPatternsWithADot) {
   EXPECT_FALSE(MatchName("*", ".hidden"));
   EXPECT_TRUE(MatchName(".*", ".hidden"));
 }
@@ -33,7 +33,7 @@ TEST(Glob, MatchesPathsPartByPart) {
   EXPECT_FALSE(MatchPath("x/**/z/*.csv", "x/a.csv"));
 }
 
-TEST(Glob, KnowsWildcards) {
+TEST(Glob, DetectsWildcards) {
   EXPECT_TRUE(HasWildcard("a*"));
   EXPECT_TRUE(HasWildcard("a[b"));
   EXPECT_FALSE(HasWildcard("plain/path.csv"));

@@ -77,7 +77,7 @@ TEST_F(JsonRecordsTest, ReadsArraysInBlocksOfEverySize) {
   }
 }
 
-TEST_F(JsonRecordsTest, ReadsAnEmptyTextBeforeThereIsMemoryForAny) {
+TEST_F(JsonRecordsTest, ReadsAnEmptyTextBeforeAnyAllocation) {
   JsonRecordFormat format{.path = "lines.json"};
   format.on_bad_lines = BadLines::kSkip;
   format.wanted = format.known = SchemaOf("{\"a\": \"\"}\n");
@@ -129,7 +129,7 @@ TEST_F(JsonRecordsTest, AllTargetsAgree) {
   }
 }
 
-TEST_F(JsonRecordsTest, TellsInferredTypesFromKnownOnes) {
+TEST_F(JsonRecordsTest, DistinguishesInferredFromRequestedTypes) {
   JsonRecordFormat format{.path = "test.json"};
   format.wanted = format.known = SchemaOf("{\"n\": 1, \"s\": {\"x\": 1}}\n");
   for (const char* line : {"{\"n\": 1.5}", "{\"new\": 1}", "{\"s\": {\"y\": 1}}",
@@ -142,7 +142,7 @@ TEST_F(JsonRecordsTest, TellsInferredTypesFromKnownOnes) {
     EXPECT_FAILS(Invalid, "did the file change", known);
     EXPECT_EQ(TypeMismatchLocation::Of(known), nullptr);
   }
-  // What is no JSON at all never sends anyone looking for types.
+  // Invalid JSON never triggers type inference.
   format.inferred = true;
   const auto fault = ReadBlock(format, "{\"n\": 1.5, }").status();
   EXPECT_FAILS(Invalid, "a key in quotes", fault);

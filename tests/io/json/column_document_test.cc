@@ -21,7 +21,7 @@ TEST_F(JsonTable, IsOneObjectOfObjectsAndArrays) {
   EXPECT_TRUE(Holds("{}"));
 }
 
-TEST_F(JsonTable, IsNothingElse) {
+TEST_F(JsonTable, RejectsOtherDocuments) {
   EXPECT_FALSE(Holds(""));
   EXPECT_FALSE(Holds(" \n"));
   EXPECT_FALSE(Holds("[]"));
@@ -37,7 +37,7 @@ TEST_F(JsonTable, IsNothingElse) {
   EXPECT_FALSE(none);
 }
 
-TEST_F(JsonTable, IsReadInPieces) {
+TEST_F(JsonTable, IsReadInBlocks) {
   std::string text = "{\"a\":[\"";
   for (int i = 0; i < 100000; ++i) text += "\\\"{";
   EXPECT_TRUE(Holds(text + "\"]}"));

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The length of the record at the start of a text; what was expected where it is none.
+// The length of the record at the start of a text; the expectation if it is invalid.
 struct Checked {
   std::optional<int64_t> length;
   std::string expected;
@@ -38,7 +38,7 @@ Checked Check(const std::string& text, JsonLayout layout = JsonLayout::kLines) {
   return {.expected = fault.expected, .at = fault.at - begin};
 }
 
-TEST(JsonOnDemand, TakesOneRecord) {
+TEST(JsonOnDemand, ChecksOneRecord) {
   for (const char* text :
        {"{}", "{ }", R"({"a": [1, -2.5e3, "x\n\u00e9\ud83d\ude00", true, null, [], {}]})",
         R"({"n": [NaN, Infinity, -Infinity, 1e400, 123456789012345678901234567890]})",
@@ -50,7 +50,7 @@ TEST(JsonOnDemand, TakesOneRecord) {
   EXPECT_EQ(Check("{\"a\":\n1} , x", JsonLayout::kArray).length, 8);
 }
 
-TEST(JsonOnDemand, NamesWhatItExpected) {
+TEST(JsonOnDemand, NamesTheExpectedToken) {
   struct Case {
     std::string text;
     std::string expected;
@@ -89,7 +89,7 @@ TEST(JsonOnDemand, NamesWhatItExpected) {
   }
 }
 
-TEST(JsonOnDemand, FindsRecordsOfArraysThatAreCut) {
+TEST(JsonOnDemand, FindsRecordsOfTruncatedArrays) {
   const std::string record = R"({"a": "]}\"", "b": [{"c": 1}]})";
   for (size_t size = 1; size < record.size(); ++size) {
     const auto checked = Check(record.substr(0, size), JsonLayout::kArray);
@@ -139,7 +139,7 @@ TEST(JsonOnDemand, CountsItsMemoryInThePool) {
   EXPECT_EQ(pool.bytes_allocated(), 0);
 }
 
-TEST(IsUtf8, TellsTextFromBytes) {
+TEST(IsUtf8, DistinguishesTextFromBytes) {
   for (const std::string text : {"", "plain", "é😀", "\xED\x9F\xBF"}) {
     EXPECT_TRUE(IsUtf8(text.data(), text.data() + text.size())) << text;
   }

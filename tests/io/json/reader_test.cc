@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "io/json/options.h"
+#include "io/json/scan_options.h"
 #include "io/json/structure.h"
+#include "io/options/option_codec.h"
 #include "tests/io/scan_fixture.h"
 
 namespace xshards::io {
@@ -49,7 +52,7 @@ TEST_F(JsonReader, ReadsListsAndObjects) {
   EXPECT_EQ(TypeName(*table, "o"), "struct<x: int64, y: large_string>");
 }
 
-TEST_F(JsonReader, GivesTheSameRowsWhereverItIsCut) {
+TEST_F(JsonReader, RowsDoNotDependOnSplits) {
   std::string text;
   for (int i = 0; i < 12; ++i) {
     text += "{\"a\": " + std::to_string(i) + (i % 3 == 0 ? ".5" : "") +
@@ -80,7 +83,7 @@ TEST_F(JsonReader, WidensOverSplitsAndFiles) {
   EXPECT_TRUE(IsJsonText(*mixed->schema()->field(0)));
 }
 
-TEST_F(JsonReader, TakesTypesAsAsked) {
+TEST_F(JsonReader, ReadsRequestedTypes) {
   const auto table =
       Read(R"({"b": 1, "a": 2, "t": "2020-01-01T00:00:00"}
 )",
@@ -92,14 +95,14 @@ TEST_F(JsonReader, TakesTypesAsAsked) {
   EXPECT_EQ(Text(*table, "z"), "[null]");
 }
 
-TEST_F(JsonReader, TellsWhatIsNotJson) {
+TEST_F(JsonReader, NamesTheLineThatIsNotJson) {
   EXPECT_FAILS(Invalid, "line 2", Error("{\"a\": 1}\n{\"a\": }\n"));
   EXPECT_FAILS(Invalid, "test.json", Error("{\"a\": 1}\nnonsense\n"));
   EXPECT_FAILS(Invalid, "one JSON object", Error("[{\"a\": 1}]\n", {.lines = true}));
   EXPECT_FAILS(Invalid, "end of the line", Error("{\"a\": 1} {\"a\": 2}\n"));
 }
 
-TEST_F(JsonReader, GivesNoRowsOfAnEmptyFile) {
+TEST_F(JsonReader, EmptyFileHasNoRows) {
   const auto nothing = Read("");
   ASSERT_NE(nothing, nullptr);
   EXPECT_EQ(nothing->num_columns(), 0);
@@ -109,7 +112,7 @@ TEST_F(JsonReader, GivesNoRowsOfAnEmptyFile) {
   EXPECT_EQ(TypeName(*typed, "a"), "int64");
 }
 
-TEST_F(JsonReader, ScansOnlyWhatIsAsked) {
+TEST_F(JsonReader, ScansOnlyRequestedColumns) {
   std::string text;
   for (int i = 0; i < 5000; ++i) {
     text += "{\"a\": " + std::to_string(i) + ", \"b\": \"x\", \"c\": {\"d\": 1}}\n";
@@ -140,7 +143,7 @@ TEST_F(JsonReader, ReadsOnlyTheFirstRows) {
 }
 
 // Every line is refused, whether its values are wanted or skipped.
-TEST_F(JsonReader, RefusesWhatIsNotJson) {
+TEST_F(JsonReader, RejectsInvalidJson) {
   const std::string deep(2000, '[');
   const std::vector<std::string> wrong = {
       R"({"a": 1)",
@@ -174,7 +177,7 @@ TEST_F(JsonReader, RefusesWhatIsNotJson) {
       R"({"a": 1-2})"};
   for (const auto& line : wrong) {
     for (const char* value : {"1", "\"x\"", "[\"x\", 1]"}) {
-      // The line is behind the samples, so that the record loop meets it.
+      // The line is after the samples, so that the record loop reads it.
       std::string text;
       for (int i = 0; i < 18000; ++i) {
         text += std::string("{\"b\": 1, \"a\": ") + value + "}\n";
@@ -186,23 +189,26 @@ TEST_F(JsonReader, RefusesWhatIsNotJson) {
       for (const bool is_skipped : {false, true}) {
         if (is_skipped) scan.columns = std::vector<std::string>{"b"};
         EXPECT_FAILS(Invalid, "line 18001", RunScan(scan).status());
-        for (const char* way : {"skip", "warn"}) {
-          scan.options["on_bad_lines"] = way;
+        const auto asked = scan.options;
+        for (const BadLines way : {BadLines::kSkip, BadLines::kWarn}) {
+          JsonScanOptions lenient{.json = options};
+          lenient.json.on_bad_lines = way;
+          scan.options = MakeOptions(lenient);
           ASSERT_OK_AND_ASSIGN(const auto rest, RunScan(scan));
           EXPECT_EQ(rest.table->num_rows(), 18001) << line;
-          const bool is_told = std::string(way) == "warn";
+          const bool is_told = way == BadLines::kWarn;
           EXPECT_EQ(rest.metrics.bad_lines, is_told ? 1 : 0) << line;
           EXPECT_EQ(rest.metrics.first_bad_line.find("line 18001") != std::string::npos,
                     is_told)
               << rest.metrics.first_bad_line;
         }
-        scan.options.erase("on_bad_lines");
+        scan.options = asked;
       }
     }
   }
 }
 
-TEST_F(JsonReader, TakesTheLastOfSeveralValuesOfAKey) {
+TEST_F(JsonReader, UsesTheLastValueOfARepeatedKey) {
   const auto table =
       Read(R"({"a": 1, "s": "x", "l": [1, 2], "o": {"p": 1, "p": 2}, "b": true}
 {"a": 1, "a": 2, "s": "one", "s": null, "s": "two", "l": [1], "l": [3, 4], "o": {"p": 3}, "o": null, "b": true, "b": false}
@@ -249,7 +255,7 @@ TEST_F(JsonReader, UnescapesTextAndKeys) {
             "[0123456789012345678901234567890123456789\n01234567890123456789,y]");
 }
 
-TEST_F(JsonReader, TakesBlanksWhereTheyComeAndGo) {
+TEST_F(JsonReader, AcceptsVaryingBlanks) {
   const std::string start =
       R"({"i":1,"f":1.5,"b":true,"s":"x","n":null,"l":[1,2],"o":{"p":false},"m":)";
   std::vector<std::string> lines = {start + "1}", start + "\"t\"}"};
@@ -261,7 +267,7 @@ TEST_F(JsonReader, TakesBlanksWhereTheyComeAndGo) {
     }
     lines.push_back(spaced);
   }
-  // Every line behind every other.
+  // Every line after every other.
   std::string text;
   for (const auto& first : lines) {
     for (const auto& second : lines) {
@@ -293,7 +299,7 @@ TEST_F(JsonReader, KeepsMixedValuesAsJson) {
   for (const auto& field : table->schema()->fields()) EXPECT_TRUE(IsJsonText(*field));
 }
 
-TEST_F(JsonReader, ReadsArraysWhereverTheyAreCut) {
+TEST_F(JsonReader, ReadsArraysForAnySplits) {
   std::string text = "\xEF\xBB\xBF \n[\n ";
   std::string lines;
   for (int i = 0; i < 40; ++i) {
@@ -320,7 +326,7 @@ TEST_F(JsonReader, ReadsArraysWhereverTheyAreCut) {
   }
 }
 
-TEST_F(JsonReader, TellsWhatIsNoArray) {
+TEST_F(JsonReader, NamesFilesThatAreNotArrays) {
   for (const char* text :
        {"[", "[{\"a\": 1}", "[{\"a\": 1},", "[{\"a\": 1},]", "[{\"a\": 1}] x", "[1]",
         "[{\"a\": 1} {\"a\": 2}]", "[{\"a\": 1}]]", "[{\"a\": \"x]"}) {
@@ -331,8 +337,8 @@ TEST_F(JsonReader, TellsWhatIsNoArray) {
   EXPECT_EQ(Read("[{}]")->num_rows(), 1);
 }
 
-TEST_F(JsonReader, ChecksArraysWhereTheyAreCut) {
-  // A cut falls before every record, also where the comma lacks.
+TEST_F(JsonReader, ChecksArraysAtSplits) {
+  // A cut is before every record, even if the comma is missing.
   for (const char* text : {R"([{"a": 1} {"a": 2}])", R"([{"a": 1},, {"a": 2}])",
                            R"([{"a": 1}, 3, {"a": 2}])", R"([{"a": 1}, {"a": 2})",
                            R"([{"a": 1}], {"a": 2}])"}) {
@@ -351,7 +357,7 @@ std::string Behind(const std::string& sampled, const std::vector<std::string>& r
   return text;
 }
 
-TEST_F(JsonReader, WidensTypesToValuesBehindTheSamples) {
+TEST_F(JsonReader, WidensTypesForValuesAfterTheSamples) {
   struct Case {
     std::string sampled;
     std::vector<std::string> values;
@@ -406,7 +412,7 @@ TEST_F(JsonReader, WidensTypesToValuesBehindTheSamples) {
   }
 }
 
-TEST_F(JsonReader, AddsKeysThatItFindsLater) {
+TEST_F(JsonReader, AddsKeysFoundAfterTheSamples) {
   const auto text = Behind("1", {R"({"late": 2, "n": 1})"});
   const auto table = Read(text, {.split = {.num_partitions = 1}});
   ASSERT_NE(table, nullptr);
@@ -416,13 +422,13 @@ TEST_F(JsonReader, AddsKeysThatItFindsLater) {
   EXPECT_EQ(late->GetScalar(table->num_rows() - 1).ValueOrDie()->ToString(), "2");
 }
 
-TEST_F(JsonReader, FindsTypesOnceForAllThatUsesThem) {
+TEST_F(JsonReader, InfersTypesOnceForAllPlans) {
   ASSERT_OK_AND_ASSIGN(
       const auto shards,
       ReadJson(context_, Write("test.json", Behind("5", {R"({"n": "x"})"}))));
   ASSERT_OK_AND_ASSIGN(const auto inferred, shards.schema());
   EXPECT_EQ(inferred->GetFieldByName("n")->type()->ToString(), "int64");
-  // A column that is not read is not looked at, nor is it where rows are counted.
+  // A column that is not read is not checked, nor is any when rows are counted.
   ASSERT_OK(shards.Select({"id"}).ToTable());
   ASSERT_OK(shards.Count());
   ASSERT_OK_AND_ASSIGN(const auto still, shards.schema());
@@ -432,7 +438,7 @@ TEST_F(JsonReader, FindsTypesOnceForAllThatUsesThem) {
   EXPECT_TRUE(IsJsonText(*found->GetFieldByName("n")));
 }
 
-TEST_F(JsonReader, TellsWhatDoesNotFitTheTypeAsked) {
+TEST_F(JsonReader, NamesTheValueThatDoesNotFitARequestedType) {
   const auto text = Behind("1", {R"({"n": 1.5})"});
   const auto error = Error(text, {.dtype = {{"n", "int64"}}});
   const auto lines = std::count(text.begin(), text.end(), '\n');
@@ -458,7 +464,7 @@ TEST_F(JsonReader, ReadsObjectsOfManyKeysAsJson) {
   EXPECT_EQ(table->column(0)->GetScalar(7).ValueOrDie()->ToString(), "{\"key7\": 1}");
 }
 
-TEST_F(JsonReader, MindsNothingBehindTheRowsWanted) {
+TEST_F(JsonReader, IgnoresFaultsAfterTheRequestedRows) {
   const std::string rows = "{\"a\": 1}\n{\"a\": 2}\n";
   for (const char* const wrong : {"{\"a\": \n", "{\"a\": \"\xff\"}\n", "[1]\n"}) {
     const std::string text = rows + wrong + "{\"a\": 3}\n";
@@ -474,7 +480,7 @@ TEST_F(JsonReader, MindsNothingBehindTheRowsWanted) {
   EXPECT_EQ(array->num_rows(), 2);
 }
 
-TEST_F(JsonReader, LooksOnlyAtTheRowsWanted) {
+TEST_F(JsonReader, ReadsOnlyTheRequestedRows) {
   const auto table = Read("{\"a\": 1}\n{\"a\": 2}\n{\"a\": \"x\", \"b\": 1}\n",
                           {.nrows = 2, .split = {.block_size = 1}});
   ASSERT_NE(table, nullptr);

@@ -34,7 +34,7 @@ const std::vector<std::string> kRecords = {
     R"({"a": -2.5, "l": [], "m": [1, "x"], "u": 18446744073709551615})",
     R"({"u": 0, "b": true, "é\n 3 ": {"": {"z": 99999999999999999999}}})"};
 
-TEST(JsonShape, CanBeSent) {
+TEST(JsonShape, RoundTripsThroughBytes) {
   const auto shape = ShapeOf(kRecords);
   ASSERT_OK_AND_ASSIGN(const auto decoded, JsonShape::Decode(shape.Encode()));
   EXPECT_EQ(FieldsOf(decoded), FieldsOf(shape));
@@ -46,7 +46,7 @@ TEST(JsonShape, CanBeSent) {
   EXPECT_FAILS(Invalid, "shape", JsonShape::Decode(whole + "0 0 ").status());
 }
 
-TEST(JsonShape, MergesToTheShapeOfAll) {
+TEST(JsonShape, MergeEqualsTheShapeOfAllValues) {
   const auto all = ShapeOf(kRecords);
   auto merged = JsonShape::OfRecords();
   for (const auto& record : kRecords) merged.Merge(ShapeOf({record}));
@@ -69,7 +69,7 @@ TEST(JsonShape, MergesObjectsOfManyKeys) {
   EXPECT_EQ(FieldsOf(decoded), FieldsOf(merged));
 }
 
-// The type does not depend on what was seen first, nor go back to a narrower one.
+// The type does not depend on the order of values, and never gets narrower.
 TEST(JsonShape, OnlyWidens) {
   const std::vector<std::string> values = {"null",
                                            "true",

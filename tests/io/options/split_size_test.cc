@@ -36,16 +36,6 @@ TEST(SplitSize, CutsNothingForFewRows) {
   EXPECT_EQ(SplitSize{}.TargetBytes(0, 2, 0), 1);
 }
 
-TEST(SplitSize, SurvivesTheMap) {
-  const SplitSize size{.num_partitions = 5, .block_size = 9};
-  OptionMap map;
-  size.AddTo(&map);
-  const auto again = SplitSize::FromMap(map);
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ(again->num_partitions, 5);
-  EXPECT_EQ(again->block_size, 9);
-}
-
 TEST(NumPieces, RestsBelowAQuarterMakeNoPiece) {
   EXPECT_EQ(NumPieces(0, 100), 1);
   EXPECT_EQ(NumPieces(100, 100), 1);

@@ -361,15 +361,6 @@ TEST_F(ParquetReader, CastsToTheSchemaAsked) {
   EXPECT_FAILS(TypeError, "'b'", wrong.ToTable());
 }
 
-TEST_F(ParquetReader, OptionsTravelAsStrings) {
-  const ParquetOptions options{
-      .columns = {{"a", "b"}},
-      .schema = arrow::schema({arrow::field("a", arrow::int8())})};
-  ASSERT_OK_AND_ASSIGN(const auto back, ParquetOptions::FromMap(options.ToMap()));
-  EXPECT_EQ(back.columns, options.columns);
-  EXPECT_TRUE(back.schema->Equals(*options.schema));
-}
-
 TEST_F(ParquetReader, ReadsAFileWithoutRows) {
   const auto path =
       WriteParquet("empty.parquet", *Table({{"a", Array(arrow::int64(), "[]")}}));

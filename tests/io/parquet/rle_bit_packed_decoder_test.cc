@@ -86,7 +86,7 @@ TEST_P(PackedRunsOfWidth, ComeBackHoweverTheyAreRead) {
     }
     EXPECT_EQ(actual, expected);
     uint32_t beyond = 0;
-    EXPECT_FAILS(Invalid, "too early", runs.Read(&beyond, 1));
+    EXPECT_FAILS(Invalid, "run exceeds the page", runs.Read(&beyond, 1));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(PackedRuns, OfOneBitBecomeABitmap) {
     EXPECT_EQ(text, "11111111111111011000100000");
     EXPECT_EQ(bitmap[0] & ((1 << std::min<int64_t>(offset, 8)) - 1),
               0x55 & ((1 << std::min<int64_t>(offset, 8)) - 1));
-    EXPECT_FAILS(Invalid, "too early", runs.ReadBits(bitmap.data(), 0, 1));
+    EXPECT_FAILS(Invalid, "run exceeds the page", runs.ReadBits(bitmap.data(), 0, 1));
   }
 }
 

@@ -8,7 +8,7 @@
 namespace xshards::io {
 namespace {
 
-TEST(HiveFolders, NameValuesThatComeBack) {
+TEST(HiveFolders, RoundTripValues) {
   for (const std::string text : {"x", "", "a/b", "k=v", "100%", "é ü", "..", "a+b"}) {
     ASSERT_OK_AND_ASSIGN(const auto folder,
                          HiveFolder("co=l/1", arrow::LargeStringScalar(text)));
@@ -30,7 +30,7 @@ TEST(HiveFolders, NameValuesThatComeBack) {
   EXPECT_EQ(HiveValues(missing + "/x")[0].value, std::nullopt);
 }
 
-TEST(HiveFolders, AreOnlyFolders) {
+TEST(HiveFolders, IgnoreFileNames) {
   const auto values = HiveValues("base/a=1/plain/b=x/c=3.parquet");
   ASSERT_EQ(values.size(), 2);
   EXPECT_EQ(values[0].column, "a");

@@ -17,7 +17,7 @@ class RangePruning : public ::testing::Test {
   static void SetUpTestSuite() { ASSERT_OK(arrow::compute::Initialize()); }
 };
 
-/// The column "a" has values from 3 to 7; nothing is known of others.
+/// The column "a" has values from 3 to 7; the ranges of others are unknown.
 std::optional<ColumnRange> RangeOfA(const std::string& name) {
   if (name != "a") return std::nullopt;
   return ColumnRange{.min = arrow::MakeScalar(int64_t{3}),
@@ -46,14 +46,14 @@ TEST_F(RangePruning, OneFalsePartOfAConjunctionIsEnough) {
   EXPECT_FALSE(IsRuledOut((col("b") == lit(1)) || (col("a") > lit(7)), RangeOfA));
 }
 
-TEST_F(RangePruning, NullsAloneRuleOutEveryComparison) {
+TEST_F(RangePruning, AllNullsRuleOutEveryComparison) {
   const auto all_missing = [](const std::string&) {
     return std::optional(ColumnRange{.all_missing = true});
   };
   EXPECT_TRUE(IsRuledOut(col("a") == lit(1), all_missing));
 }
 
-TEST_F(RangePruning, AsksWhetherTheColumnMayHoldAValue) {
+TEST_F(RangePruning, UsesMayHoldForEquality) {
   const auto unknown = [](const std::string&) -> std::optional<ColumnRange> {
     return std::nullopt;
   };

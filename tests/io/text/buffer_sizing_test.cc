@@ -10,7 +10,7 @@
 namespace xshards::io {
 namespace {
 
-TEST(PackedRows, GivesAtLeastHalfOfWhatIsWanted) {
+TEST(PackedRows, GivesAtLeastHalfOfTheWantedRows) {
   for (int64_t wanted = 1; wanted < 100000; ++wanted) {
     const int64_t rows = PackedRows(wanted);
     ASSERT_GT(rows, 0);
@@ -22,14 +22,14 @@ TEST(PackedRows, GivesAtLeastHalfOfWhatIsWanted) {
   EXPECT_EQ(PackedRows(32751), 16368);
 }
 
-TEST(PackedBytes, HoldsWhatIsAskedFor) {
+TEST(PackedBytes, HoldsTheRequestedBytes) {
   for (const int64_t size : {0L, 1L, 100000L, 524288L, 524289L, 1000000L, 1L << 32}) {
     EXPECT_GE(PackedBytes(size), size);
     EXPECT_LT(PackedBytes(size), size + (64 << 10));
   }
 }
 
-TEST(GiveBackTail, KeepsWhatIsUsed) {
+TEST(GiveBackTail, KeepsUsedBytes) {
   constexpr int64_t kSize = 1 << 20;
   for (const int64_t used :
        {int64_t{0}, int64_t{1}, int64_t{4096}, int64_t{600001}, kSize}) {

@@ -22,7 +22,7 @@ class TextInputTest : public ::testing::Test {
   xshards::testing::TemporaryDirectory directory_;
 };
 
-TEST_F(TextInputTest, BlocksCarryOverWhatWasNotConsumed) {
+TEST_F(TextInputTest, BlocksCarryOverUnconsumedBytes) {
   const std::string text = "aaaabbbbccccdd";
   const auto path = directory_.Write("t.txt", text);
   ASSERT_OK_AND_ASSIGN(auto input, TextInput::Open(path, {}, 2, 13, Pool()));

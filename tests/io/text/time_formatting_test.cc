@@ -59,7 +59,7 @@ TEST(TimeText, HasDaysOfAllYears) {
   EXPECT_EQ(Day(11'248'738), "32768-01-01");
 }
 
-TEST(TimeText, HasAllThat64BitsHold) {
+TEST(TimeText, CoversAll64BitValues) {
   // As pandas has them.
   EXPECT_EQ(Time(kMost, TimeUnit::SECOND, TimePrecision::kSecond),
             "292277026596-12-04 15:30:07");
@@ -73,7 +73,7 @@ TEST(TimeText, HasAllThat64BitsHold) {
             "1677-09-21 00:12:43.145224193");
 }
 
-TEST(TimeText, SaysHowFarTheZoneIsFromUtc) {
+TEST(TimeText, IncludesTheUtcOffset) {
   EXPECT_EQ(Zoned(0, 0), "1970-01-01 00:00:00+00:00");
   EXPECT_EQ(Zoned(0, 3600), "1970-01-01 01:00:00+01:00");
   EXPECT_EQ(Zoned(0, -3600), "1969-12-31 23:00:00-01:00");

@@ -26,7 +26,7 @@ TEST(TimePrecision, IsOfTimesAndDurations) {
   EXPECT_FALSE(HasPrecision(*arrow::int64()));
 }
 
-TEST(TimePrecision, IsWhatOneOfTheValuesNeeds) {
+TEST(TimePrecision, IsTheFinestThatAnyValueNeeds) {
   for (const auto& type :
        {arrow::timestamp(TimeUnit::NANO), arrow::duration(TimeUnit::NANO)}) {
     EXPECT_EQ(Of(type, "[0, 86400000000000]"), TimePrecision::kDay);
@@ -52,7 +52,7 @@ TEST(TimePrecision, IsNoFinerThanTheUnit) {
   EXPECT_EQ(TicksPerSecond(TimeUnit::NANO), 1'000'000'000);
 }
 
-TEST(TimePrecision, IsADayOfNoValues) {
+TEST(TimePrecision, IsADayWithoutValues) {
   for (const char* values : {"[]", "[null]", "[null, null]"}) {
     EXPECT_EQ(Of(arrow::timestamp(TimeUnit::MICRO), values), TimePrecision::kDay);
     EXPECT_EQ(Of(arrow::duration(TimeUnit::SECOND), values), TimePrecision::kDay);
@@ -61,8 +61,8 @@ TEST(TimePrecision, IsADayOfNoValues) {
   }
 }
 
-TEST(TimePrecision, DoesNotLookAtWhatIsMissing) {
-  // What lies under a missing value may be anything.
+TEST(TimePrecision, IgnoresMissingValues) {
+  // The slot of a missing value may hold anything.
   const auto times = Array(arrow::timestamp(TimeUnit::MICRO), "[0, 5, 86400000000]");
   auto data = times->data()->Copy();
   data->buffers[0] = Array(arrow::boolean(), "[true, false, true]")->data()->buffers[1];
@@ -70,7 +70,7 @@ TEST(TimePrecision, DoesNotLookAtWhatIsMissing) {
   EXPECT_EQ(PrecisionOf(*arrow::MakeArray(data)), TimePrecision::kDay);
 }
 
-TEST(TimePrecision, LooksAtTheRowsOfASlice) {
+TEST(TimePrecision, UsesOnlyTheRowsOfASlice) {
   const auto times = Array(arrow::timestamp(TimeUnit::MICRO), "[5, 0, 1000000, 5]");
   EXPECT_EQ(PrecisionOf(*times->Slice(1, 1)), TimePrecision::kDay);
   EXPECT_EQ(PrecisionOf(*times->Slice(1, 2)), TimePrecision::kSecond);

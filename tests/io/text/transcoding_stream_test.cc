@@ -62,7 +62,7 @@ TEST(TranscodingStream, GivesUtf8OfAllEncodings) {
   }
 }
 
-TEST(TranscodingStream, NamesTheBytesThatAreNoCharacter) {
+TEST(TranscodingStream, NamesInvalidBytes) {
   for (const int64_t piece : {1, 5, 1000}) {
     EXPECT_FAILS(Invalid, "Expected text in cp1252, got 0x81 at byte 110, which",
                  Decode("123456789\xE9\x81x", TextEncoding::kCp1252, piece));
@@ -84,7 +84,7 @@ TEST(TranscodingStream, NamesTheBytesThatAreNoCharacter) {
 
 using CsvEncodings = CsvTest;
 
-TEST_F(CsvEncodings, OneByteCharactersAreCutAnywhere) {
+TEST_F(CsvEncodings, OneByteEncodingsAreSplitAnywhere) {
   const std::string text = "\xE9,b\n\xE9\xE9\xE9,\"\xFF\n\"\n1,2\n\xE9,x\n";
   for (const auto encoding : {TextEncoding::kLatin1, TextEncoding::kCp1252}) {
     const CsvOptions options{.encoding = encoding};
@@ -99,7 +99,7 @@ TEST_F(CsvEncodings, OneByteCharactersAreCutAnywhere) {
   }
 }
 
-TEST_F(CsvEncodings, ErrorsNameTheLineBehindOtherCharacters) {
+TEST_F(CsvEncodings, ErrorsNameTheLineAfterMultiByteCharacters) {
   std::string text = "a,b\n";
   for (int i = 0; i < 100; ++i) text += "\xE9\xE9\xE9,2\n";
   CsvOptions options{.encoding = TextEncoding::kLatin1};

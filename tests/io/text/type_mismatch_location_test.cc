@@ -3,9 +3,10 @@
 
 #include <filesystem>
 
-#include "io/csv/options.h"
 #include "io/csv/plan/type_inference.h"
+#include "io/csv/scan_options.h"
 #include "io/json/type_inference.h"
+#include "io/options/option_codec.h"
 #include "tests/io/scan_fixture.h"
 
 namespace xshards::io {
@@ -17,7 +18,7 @@ class TypeMismatchLocationTest : public IoTest {
   static ScanNode ScanFiles(const std::vector<std::string>& paths,
                             const CsvOptions& options = {}) {
     ScanNode scan;
-    scan.options = options.ToMap();
+    scan.options = MakeOptions(CsvScanOptions{.csv = options});
     for (const auto& path : paths) scan.splits.push_back(Split{.path = path});
     return scan;
   }
@@ -28,7 +29,7 @@ class TypeMismatchLocationTest : public IoTest {
   arrow::MemoryPool* pool() const { return context_->memory_pool(); }
 };
 
-TEST_F(TypeMismatchLocationTest, IsBesideTheMessage) {
+TEST_F(TypeMismatchLocationTest, IsADetailOfTheStatus) {
   const auto status = TypeMismatchAt("x", "a", "a.csv", {.begin = 0, .offset = 7});
   EXPECT_FAILS(Invalid,
                "The value 'x' of column 'a' in 'a.csv', byte 0+7, does not fit the type "
@@ -67,7 +68,7 @@ TEST_F(TypeMismatchLocationTest, CountsTheLineInTheFileThatItIsIn) {
   const auto scan = ScanFiles({other, path});
   EXPECT_EQ(DescribeCsvPlace(scan, PlaceIn(path, 0, 4), pool()),
             "'x' of column 'a' in '" + path +
-                "', line 3; to read such values as missing, name them in na_values");
+                "', line 3; to read such values as missing, list them in na_values");
   // A split need not begin with the file.
   EXPECT_EQ(DescribeJsonPlace(scan, PlaceIn(path, 4, 0, ""), pool()),
             "of column 'a' in '" + path + "', line 3");
@@ -83,10 +84,10 @@ TEST_F(TypeMismatchLocationTest, CountsTheLineOfDecodedText) {
   // Each of the three is two bytes of UTF-8.
   EXPECT_EQ(DescribeCsvPlace(ScanFiles({path}, options), PlaceIn(path, 0, 9), pool()),
             "'x' of column 'a' in '" + path +
-                "', line 3; to read such values as missing, name them in na_values");
+                "', line 3; to read such values as missing, list them in na_values");
 }
 
-TEST_F(TypeMismatchLocationTest, IsFoundWhateverNamesAndValuesSay) {
+TEST_F(TypeMismatchLocationTest, IsFoundForAnyNamesAndValues) {
   const auto path = Write("b', byte 9+9 in 'c, line 7.csv", "1\n2\n\xc3\xa4\n");
   const std::string value = "x, does not fit the type that samples of the file suggested";
   const TypeMismatchLocation place(value, "k\xc3\xa4se' in 'b.csv', byte 1+1", path, 0,
@@ -96,7 +97,7 @@ TEST_F(TypeMismatchLocationTest, IsFoundWhateverNamesAndValuesSay) {
                 "', line 3");
 }
 
-TEST_F(TypeMismatchLocationTest, IsNotDescribedWhereItCannotBeRead) {
+TEST_F(TypeMismatchLocationTest, IsNotDescribedIfTheFileCannotBeRead) {
   const auto path = Write("a.csv", "a\n1\nx\n");
   EXPECT_EQ(DescribeCsvPlace(ScanFiles({}), PlaceIn(path, 0, 4), pool()), std::nullopt);
   EXPECT_EQ(DescribeCsvPlace(ScanFiles({path + "x"}), PlaceIn(path, 0, 4), pool()),

@@ -32,7 +32,7 @@ class ZoneOffsetsTest : public ::testing::Test {
   static void SetUpTestSuite() { ASSERT_OK(arrow::compute::Initialize()); }
 };
 
-TEST_F(ZoneOffsetsTest, AreThoseOfTheMoment) {
+TEST_F(ZoneOffsetsTest, DependOnTheTime) {
   // 1880, before zones had hours; January and July of 2013; nothing.
   ASSERT_OK_AND_ASSIGN(
       const auto paris,
@@ -48,7 +48,7 @@ TEST_F(ZoneOffsetsTest, AreThoseOfTheMoment) {
   EXPECT_EQ(missing.size(), 1U);
 }
 
-TEST_F(ZoneOffsetsTest, AreThoseOfTheSecondAMomentIsIn) {
+TEST_F(ZoneOffsetsTest, IgnoreFractionsOfASecond) {
   // Paris left its own time at 1911-03-10 23:50:39 of UTC.
   ASSERT_OK_AND_ASSIGN(const auto paris,
                        Offsets("Europe/Paris", "[-1855958961001, -1855958961000]",
@@ -56,12 +56,12 @@ TEST_F(ZoneOffsetsTest, AreThoseOfTheSecondAMomentIsIn) {
   EXPECT_THAT(paris, ElementsAre(561, 0));
 }
 
-TEST_F(ZoneOffsetsTest, AreNotKnownOfAllYears) {
+TEST_F(ZoneOffsetsTest, AreUnknownOutsideYears1To9999) {
   // 9999-12-31 23:59:59, and a second later.
   EXPECT_OK(Offsets("Europe/Paris", "[253402300799, -62135596800]"));
   EXPECT_FAILS(NotImplemented,
-               "in the zone Europe/Paris, since what it is ahead of UTC at others is not "
-               "known; convert them to UTC. Got 10000-01-01 00:00:00+00:00",
+               "in the zone Europe/Paris, since its UTC offset is unknown outside them; "
+               "convert them to UTC. Got 10000-01-01 00:00:00+00:00",
                Offsets("Europe/Paris", "[0, 253402300800]"));
   EXPECT_FAILS(NotImplemented, "Got 0000-12-31 23:59:59+00:00",
                Offsets("Europe/Paris", "[-62135596801]"));

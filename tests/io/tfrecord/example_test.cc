@@ -21,7 +21,7 @@ std::vector<int64_t> Int64Values(std::string_view list) {
   return values;
 }
 
-TEST(Example, ReadsWhatWasBuilt) {
+TEST(Example, RoundTrips) {
   constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
   const std::vector<int64_t> integers = {0, -1, 127, 128, kSmallest};
   const std::vector<float> floats = {0.5F, -2.0F};
@@ -59,7 +59,7 @@ TEST(Example, ReadsNumbersThatAreNotPacked) {
   EXPECT_EQ(count, 1);
 }
 
-TEST(Example, EveryPrefixIsReadOrRefusedWithoutReadingPastIt) {
+TEST(Example, PrefixesAreReadOrRejectedWithinBounds) {
   const std::vector<int64_t> integers = {1, 300};
   const std::vector<std::string_view> texts = {"some text"};
   ExampleBuilder builder;
@@ -67,7 +67,7 @@ TEST(Example, EveryPrefixIsReadOrRefusedWithoutReadingPastIt) {
   builder.AddBytes("b", texts.data(), 1);
   const std::string bytes(builder.Finish());
   for (size_t size = 1; size < bytes.size(); ++size) {
-    // A copy of its own size, so that the address sanitizer sees what is read past it.
+    // A copy of exact size, so that the address sanitizer detects reads past it.
     const std::vector<char> prefix(bytes.begin(),
                                    bytes.begin() + static_cast<int64_t>(size));
     ExampleReader reader({prefix.data(), prefix.size()});

@@ -67,7 +67,7 @@ class TfRecordFraming : public IoTest {
   }
 };
 
-TEST_F(TfRecordFraming, ReadsWhatWasWrittenInBlocksOfAnySize) {
+TEST_F(TfRecordFraming, RoundTripsInBlocksOfAnySize) {
   const auto records = Numbers(100);
   const auto bytes = Frame(records);
   const auto path = Write("a.tfrecord", bytes);
@@ -78,9 +78,9 @@ TEST_F(TfRecordFraming, ReadsWhatWasWrittenInBlocksOfAnySize) {
   }
 }
 
-TEST_F(TfRecordFraming, PiecesGiveAllRecordsOnceForEveryTarget) {
+TEST_F(TfRecordFraming, SplitsGiveAllRecordsOnceForEveryTarget) {
   auto records = Numbers(50);
-  records.push_back(std::string(10000, 'l'));  // longer than what is read at a time
+  records.push_back(std::string(10000, 'l'));  // longer than a block
   records.push_back("last");
   const auto bytes = Frame(records);
   const auto path = Write("a.tfrecord", bytes);
@@ -99,7 +99,7 @@ TEST_F(TfRecordFraming, PiecesGiveAllRecordsOnceForEveryTarget) {
   }
 }
 
-TEST_F(TfRecordFraming, RefusesLengthsThatNoFileHas) {
+TEST_F(TfRecordFraming, RejectsImpossibleLengths) {
   std::string bytes(8, '\xff');
   const uint32_t crc = MaskedCrc32c(bytes);
   bytes.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
@@ -111,7 +111,7 @@ TEST_F(TfRecordFraming, RefusesLengthsThatNoFileHas) {
                Read(path, 0, static_cast<int64_t>(bytes.size()), 64).status());
 }
 
-TEST_F(TfRecordFraming, NamesTheByteOfARecordThatIsCutShort) {
+TEST_F(TfRecordFraming, NamesTheByteOfATruncatedRecord) {
   const auto bytes = Frame({"first", "second"});
   for (size_t size = 22; size < bytes.size(); ++size) {
     const auto path = Write("cut.tfrecord", bytes.substr(0, size));
@@ -121,7 +121,7 @@ TEST_F(TfRecordFraming, NamesTheByteOfARecordThatIsCutShort) {
   }
 }
 
-TEST_F(TfRecordFraming, EveryChangedByteIsNoticed) {
+TEST_F(TfRecordFraming, EveryChangedByteIsDetected) {
   const auto bytes = Frame({"some data"});
   for (size_t at = 0; at < bytes.size(); ++at) {
     std::string damaged = bytes;

@@ -16,7 +16,7 @@ namespace {
 
 using PartitionedFilesTest = IoTest;
 
-TEST_F(PartitionedFilesTest, NameTheFileThatAWriterCannotBegin) {
+TEST_F(PartitionedFilesTest, NameTheFileThatAWriterCannotOpen) {
   const OpenWriter fail = [](const auto&, const auto&, const auto&, auto*) {
     return arrow::Result<std::unique_ptr<FileWriter>>(
         arrow::Status::IOError("Error writing bytes to file"));
@@ -29,14 +29,14 @@ TEST_F(PartitionedFilesTest, NameTheFileThatAWriterCannotBegin) {
                        PartitionedFiles::Make(fail, {.path = path, .columns = {"k"}},
                                               batch->schema(), context_->memory_pool()));
   EXPECT_FAILS(IOError, "k=1/a.csv': Error writing bytes to file", files->Write(*batch));
-  // Nothing is left of it.
+  // No file is left.
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            std::filesystem::path(path).parent_path())) {
     EXPECT_TRUE(entry.is_directory()) << entry.path();
   }
 }
 
-// Holds so many bytes for each row, and counts what it was told.
+// Buffers some bytes for each row, and counts its calls.
 class HoldingWriter final : public FileWriter {
  public:
   struct Calls {
@@ -104,7 +104,7 @@ class BoundedFilesTest : public PartitionedFilesTest {
   HoldingWriter::Calls calls_;
 };
 
-TEST_F(BoundedFilesTest, HoldNoMoreThanTheyMayTogether) {
+TEST_F(BoundedFilesTest, StayWithinTheirCommonLimit) {
   ASSERT_OK_AND_ASSIGN(const auto files, Open());
   for (int i = 0; i < 10; ++i) {
     ASSERT_OK(files->Write(*Rows(/*num_keys=*/7, /*num_rows=*/10)));
@@ -118,7 +118,7 @@ TEST_F(BoundedFilesTest, HoldNoMoreThanTheyMayTogether) {
   EXPECT_EQ(calls_.held, 0);
 }
 
-TEST_F(BoundedFilesTest, ReleaseWhatHoldsMost) {
+TEST_F(BoundedFilesTest, FlushTheLargestBuffersFirst) {
   ASSERT_OK_AND_ASSIGN(const auto files, Open());
   ASSERT_OK(files->Write(*Rows(/*num_keys=*/1, /*num_rows=*/15)));
   ASSERT_OK(files->Write(*Rows(/*num_keys=*/5, /*num_rows=*/5)));
@@ -131,7 +131,7 @@ TEST_F(BoundedFilesTest, ReleaseWhatHoldsMost) {
   EXPECT_EQ(calls_.written, 21);
 }
 
-TEST_F(BoundedFilesTest, NameTheFileThatCannotBeReleased) {
+TEST_F(BoundedFilesTest, NameTheFileThatCannotBeFlushed) {
   ASSERT_OK_AND_ASSIGN(const auto files,
                        Open(arrow::Status::IOError("the disk is full")));
   EXPECT_FAILS(IOError, "k=0/a.csv': the disk is full",
@@ -155,7 +155,7 @@ TEST_F(PartitionedFilesTest, CsvOfTimesIsHeldInBoundedMemory) {
   const auto batch = arrow::RecordBatch::Make(schema, 2'000, {key_array, time_array});
   auto* const pool = context_->memory_pool();
   ASSERT_OK_AND_ASSIGN(const auto files, PartitionedFiles::Make(
-                                             OpenCsvWriter,
+                                             WithOptions(OpenCsvWriter),
                                              {.path = directory_.File("parts") + "/a.csv",
                                               .columns = {"k"},
                                               .max_held_bytes = kMostBytes},

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using xshards::testing::TemporaryDirectory;
 
-// A disk that does not say what it is, or one that says that its files are objects. It
-// can be told not to move, copy or delete a file.
+// A local file system posing as an unknown one, or as an object store. It can be told to
+// fail to move, copy or delete a file.
 class Disk : public arrow::fs::LocalFileSystem {
  public:
   explicit Disk(bool has_objects) : has_objects_(has_objects) {}
@@ -120,7 +120,7 @@ TEST_P(RemoteOutputTest, LeavesNothingWhenNotPublished) {
   EXPECT_EQ(List(), Names{});
 }
 
-TEST_P(RemoteOutputTest, TakesNoFileAndNoOutputThatIsThere) {
+TEST_P(RemoteOutputTest, RejectsFilesAndExistingOutput) {
   ASSERT_OK(Write(WriteMode::kError, {"part-00000.csv"}));
   const auto refused = Make(WriteMode::kError).status();
   EXPECT_TRUE(refused.IsIOError());
@@ -133,14 +133,14 @@ TEST_P(RemoteOutputTest, TakesNoFileAndNoOutputThatIsThere) {
                                   WriteMode::kOverwrite));
 }
 
-TEST_P(RemoteOutputTest, SeesOutputThatCameMeanwhile) {
+TEST_P(RemoteOutputTest, DetectsOutputWrittenMeanwhile) {
   ASSERT_OK_AND_ASSIGN(auto late, Make(WriteMode::kError));
   Stage(*late, "part-00000.csv");
   ASSERT_OK(Write(WriteMode::kError, {"part-00000.csv"}));
   EXPECT_FAILS(IOError, "not empty", late->Publish({"part-00000.csv"}));
 }
 
-TEST_P(RemoteOutputTest, NumbersAppendedFilesOn) {
+TEST_P(RemoteOutputTest, ContinuesTheNumberingOfAppendedFiles) {
   ASSERT_OK(Write(WriteMode::kAppend, {"part-00000.csv", "part-00001.csv"}));
   ASSERT_OK(Write(WriteMode::kAppend, {"part-00000.csv", "k=1/part-00001.csv"}));
   ASSERT_OK(Write(WriteMode::kAppend, {"part-00000.csv"}));
@@ -155,7 +155,7 @@ TEST_P(RemoteOutputTest, OverwritesFoldersToo) {
   EXPECT_EQ(List(), (Names{"k=2/part-00000.csv", "k=3/part-00000.csv"}));
 }
 
-TEST_P(RemoteOutputTest, LeavesWhatOtherJobsStage) {
+TEST_P(RemoteOutputTest, KeepsFilesStagedByOtherJobs) {
   ASSERT_OK_AND_ASSIGN(auto other, Make(WriteMode::kAppend));
   Stage(*other, "part-00000.csv");
   ASSERT_OK(Write(WriteMode::kError, {"part-00000.csv"}));
@@ -165,7 +165,7 @@ TEST_P(RemoteOutputTest, LeavesWhatOtherJobsStage) {
   EXPECT_EQ(List(), (Names{"part-00000.csv", "part-00001.csv"}));
 }
 
-TEST_P(RemoteOutputTest, AFailureLeavesWhatWasThere) {
+TEST_P(RemoteOutputTest, AFailureKeepsExistingOutput) {
   ASSERT_OK(Write(WriteMode::kError, {"part-00000.csv"}));
   disk_->broken = "part-00001.csv";
   for (const auto mode : {WriteMode::kOverwrite, WriteMode::kAppend}) {
@@ -175,17 +175,17 @@ TEST_P(RemoteOutputTest, AFailureLeavesWhatWasThere) {
   }
 }
 
-TEST_P(RemoteOutputTest, SaysWhatItCouldNotRemove) {
+TEST_P(RemoteOutputTest, NamesFilesItCouldNotRemove) {
   ASSERT_OK(Write(WriteMode::kError, {"part-00000.csv"}));
   for (const auto& entry : fs::directory_iterator(root_.File("out"))) {
     disk_->broken = entry.path().filename().string();
   }
-  EXPECT_FAILS(IOError, "not all could be removed",
+  EXPECT_FAILS(IOError, "not all old files could be removed",
                Write(WriteMode::kOverwrite, {"part-00000.csv"}));
   EXPECT_EQ(List(), (Names{"part-00000.csv", "part-00000.csv"}));
 }
 
-TEST(MakeOutput, TakesPathsAndFileUris) {
+TEST(MakeOutput, AcceptsPathsAndFileUris) {
   const TemporaryDirectory root;
   for (const auto& path : {root.File("a b"), "file://" + root.File("c%20d")}) {
     ASSERT_OK_AND_ASSIGN(auto output, MakeOutput(path, WriteMode::kError));

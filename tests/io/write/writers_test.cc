@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/writers.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +35,7 @@ class Writers : public IoTest {
   arrow::Result<FragmentMetrics> WriteFile(const std::string& format,
                                            const std::string& path,
                                            std::unique_ptr<BatchStream> input,
-                                           const OptionMap& options = {}) {
+                                           const FormatOptionsPointer& options = {}) {
     OperatorTable operators;
     AddOperators(operators);
     FragmentMetrics metrics;
@@ -53,7 +55,7 @@ class Writers : public IoTest {
   arrow::Result<FragmentMetrics> WriteFile(const std::string& format,
                                            const std::string& path,
                                            const arrow::RecordBatchVector& batches,
-                                           const OptionMap& options = {}) {
+                                           const FormatOptionsPointer& options = {}) {
     return WriteFile(format, path,
                      std::make_unique<VectorStream>(batches[0]->schema(), batches),
                      options);
@@ -117,7 +119,7 @@ TEST_F(Writers, WriteTheSchemaOfAnEmptyPartition) {
   EXPECT_EQ(Contents(path), "");
 }
 
-TEST_F(Writers, LeaveNothingWhenTheInputFails) {
+TEST_F(Writers, LeaveNoFilesIfTheInputFails) {
   for (const std::string format : {"csv", "json", "parquet", "ipc"}) {
     const auto path = directory_.File("broken." + format);
     const auto error =
@@ -128,7 +130,7 @@ TEST_F(Writers, LeaveNothingWhenTheInputFails) {
   }
 }
 
-TEST_F(Writers, KeepWhatWasThereWhenTheyFail) {
+TEST_F(Writers, KeepExistingFilesIfTheyFail) {
   const auto path = Write("kept.csv", "old");
   EXPECT_FALSE(WriteFile("csv", path, std::make_unique<FailingStream>(Numbered(5))).ok());
   EXPECT_EQ(Contents(path), "old");
@@ -137,16 +139,20 @@ TEST_F(Writers, KeepWhatWasThereWhenTheyFail) {
   EXPECT_THAT(directory_.List(), ElementsAre("kept.csv"));
 }
 
-TEST_F(Writers, NameWhatTheyCannotDo) {
+TEST_F(Writers, NameUnsupportedTypesAndOptions) {
   const auto path = directory_.File("x");
   EXPECT_FAILS(IOError, "nowhere",
                WriteFile("csv", directory_.File("nowhere/x.csv"), {Numbered(1)}));
+  EXPECT_FAILS(
+      Invalid, "'wrong'",
+      WriteFile("parquet", path, {Numbered(1)},
+                MakeWriterOptions(ParquetWriterOptions{.compression = "wrong"})));
   EXPECT_FAILS(Invalid, "'wrong'",
-               WriteFile("csv", path, {Numbered(1)}, {{"wrong", "1"}}));
-  EXPECT_FAILS(Invalid, "'wrong'",
-               WriteFile("parquet", path, {Numbered(1)}, {{"compression", "wrong"}}));
-  EXPECT_FAILS(Invalid, "'wrong'",
-               WriteFile("ipc", path, {Numbered(1)}, {{"compression", "wrong"}}));
+               WriteFile("ipc", path, {Numbered(1)},
+                         MakeWriterOptions(IpcWriterOptions{.compression = "wrong"})));
+  EXPECT_FAILS(Invalid, "row_group_rows must be 1 or more, got 0",
+               WriteFile("parquet", path, {Numbered(1)},
+                         MakeWriterOptions(ParquetWriterOptions{.row_group_rows = 0})));
   const auto lists = Batch(
       arrow::schema({arrow::field("l", arrow::list(arrow::int64()))}), R"([{"l": [1]}])");
   EXPECT_FAILS(TypeError, "'l'", WriteFile("csv", path, {lists}));
@@ -178,14 +184,14 @@ TEST_F(Writers, CsvLooksLikePandas) {
             "\"\",0.1,,1,1970-01-02\n"
             ",,,,\n");
   ASSERT_OK(WriteFile("csv", path, {batch->SelectColumns({1}).ValueOrDie()},
-                      {{"header", "false"}}));
+                      MakeWriterOptions(CsvWriterOptions{.header = false})));
   EXPECT_EQ(Contents(path), "1.0\n100000.0\n1e+16\n0.1\n\"\"\n");
   ASSERT_OK(WriteFile("csv", path, {batch->SelectColumns({2, 3}).ValueOrDie()},
-                      {{"sep", ";"}, {"na_rep", "NA"}}));
+                      MakeWriterOptions(CsvWriterOptions{.sep = ';', .na_rep = "NA"})));
   EXPECT_EQ(Contents(path), "b;i\nTrue;1\nFalse;-8\nNA;NA\nNA;1\nNA;NA\n");
 }
 
-TEST_F(Writers, CsvGivesTimesTheDigitsThatOneNeeds) {
+TEST_F(Writers, CsvWritesTimesWithTheDigitsThatAnyNeeds) {
   const auto schema =
       arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::MICRO)),
                      arrow::field("d", arrow::duration(arrow::TimeUnit::NANO))});
@@ -196,7 +202,8 @@ TEST_F(Writers, CsvGivesTimesTheDigitsThatOneNeeds) {
   ASSERT_OK(WriteFile("csv", path, {first}));
   EXPECT_EQ(Contents(path), "t,d\n1970-01-01,1 days\n");
   // Rows are looked at together, however they come; text is quoted where it must be.
-  ASSERT_OK(WriteFile("csv", path, {first, second}, {{"sep", ":"}, {"na_rep", "NA"}}));
+  ASSERT_OK(WriteFile("csv", path, {first, second},
+                      MakeWriterOptions(CsvWriterOptions{.sep = ':', .na_rep = "NA"})));
   EXPECT_EQ(Contents(path),
             "t:d\n"
             "\"1970-01-01 00:00:00.000\":\"1 days 00:00:00\"\n"
@@ -204,7 +211,7 @@ TEST_F(Writers, CsvGivesTimesTheDigitsThatOneNeeds) {
             "NA:NA\n");
 }
 
-TEST_F(Writers, CsvDoesNotHoldLongTextsBecauseOfTimes) {
+TEST_F(Writers, CsvDoesNotBufferLongTextsBecauseOfTimes) {
   const auto schema =
       arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
                      arrow::field("s", arrow::large_utf8())});
@@ -220,7 +227,7 @@ TEST_F(Writers, CsvDoesNotHoldLongTextsBecauseOfTimes) {
                                 "\n1970-01-02 00:00:00," + text + "\n");
 }
 
-TEST_F(Writers, CsvHasTimesOfAllYearsAndZones) {
+TEST_F(Writers, CsvWritesTimesOfAllYearsAndZones) {
   const auto schema = arrow::schema(
       {arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
        arrow::field("z", arrow::timestamp(arrow::TimeUnit::SECOND, "Europe/Paris")),
@@ -245,7 +252,7 @@ TEST_F(Writers, CsvHasTimesOfAllYearsAndZones) {
             "\n");
 }
 
-TEST_F(Writers, NameATimeThatHasNoTextInItsZone) {
+TEST_F(Writers, NameATimeThatCannotBeWrittenInItsZone) {
   const auto schema =
       arrow::schema({arrow::field("i", arrow::int64()),
                      arrow::field("b\u00e4", arrow::timestamp(arrow::TimeUnit::SECOND,
@@ -263,7 +270,7 @@ TEST_F(Writers, NameATimeThatHasNoTextInItsZone) {
   }
 }
 
-TEST_F(Writers, CsvHoldsRowsThatComeOneByOne) {
+TEST_F(Writers, CsvBuffersSingleRows) {
   const auto schema =
       arrow::schema({arrow::field("t", arrow::timestamp(arrow::TimeUnit::SECOND)),
                      arrow::field("s", arrow::large_utf8())});
@@ -331,7 +338,8 @@ TEST_F(Writers, JsonKeepsTextAndNesting) {
 TEST_F(Writers, ParquetTakesItsOptions) {
   const auto path = directory_.File("o.parquet");
   ASSERT_OK(WriteFile("parquet", path, {Numbered(95), Numbered(5)},
-                      {{"compression", "zstd"}, {"row_group_rows", "10"}}));
+                      MakeWriterOptions(ParquetWriterOptions{.compression = "zstd",
+                                                             .row_group_rows = 10})));
   ASSERT_OK_AND_ASSIGN(const auto shards,
                        ReadParquet(context_, path, {.split = {.num_partitions = 100}}));
   EXPECT_EQ(ScanOf(shards).splits.size(), 10);

@@ -25,7 +25,7 @@ std::string Type(const std::vector<std::string>& texts, const std::string& forma
   return TimeFieldOf(*times, kinds, arrow::field("t", arrow::null()))->type()->ToString();
 }
 
-TEST(CsvTimes, HaveTheUnitThatTheyAreWrittenIn) {
+TEST(CsvTimes, HaveTheUnitOfTheirDigits) {
   EXPECT_EQ(Type({"2024-01-31", "", "NaT"}, "%Y-%m-%d"), "timestamp[us]");
   EXPECT_EQ(Type({"1500-01-31"}, "%Y-%m-%d"), "timestamp[us]");
   EXPECT_EQ(Type({"", "NaT"}, "%Y-%m-%d"), "timestamp[s]");
@@ -43,7 +43,7 @@ TEST(CsvTimes, OneTextMakesAColumnText) {
             "large_string");
 }
 
-TEST(CsvTimes, AreGivenInAUnit) {
+TEST(CsvTimes, AreConvertedToAUnit) {
   const CsvTime time{.seconds = -1, .nanoseconds = 5000, .is_fine = false};
   EXPECT_EQ(InUnit(time, arrow::TimeUnit::MICRO), -999995);
   EXPECT_EQ(InUnit(time, arrow::TimeUnit::NANO), -999995000);

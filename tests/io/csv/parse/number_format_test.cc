@@ -11,13 +11,13 @@ std::string Plain(const NumberFormat& format, const std::string& text) {
   return std::string(format.ToPlain(text, &scratch).value_or("none"));
 }
 
-TEST(CsvNumberFormat, LeavesPlainNumbersAlone) {
+TEST(CsvNumberFormat, KeepsStandardNumbers) {
   const NumberFormat format('.', std::nullopt);
   EXPECT_TRUE(format.is_plain());
   EXPECT_EQ(Plain(format, " 1,5 "), " 1,5 ");
 }
 
-TEST(CsvNumberFormat, TakesSeparatorsOut) {
+TEST(CsvNumberFormat, RemovesSeparators) {
   const NumberFormat format('.', ',');
   EXPECT_FALSE(format.is_plain());
   EXPECT_EQ(Plain(format, "1,234"), "1234");
@@ -30,7 +30,7 @@ TEST(CsvNumberFormat, TakesSeparatorsOut) {
   }
 }
 
-TEST(CsvNumberFormat, KnowsOtherPoints) {
+TEST(CsvNumberFormat, SupportsOtherDecimalPoints) {
   const NumberFormat format(',', '.');
   EXPECT_EQ(Plain(format, "1.234,5e-3"), "1234.5e-3");
   EXPECT_EQ(Plain(format, ",5"), ".5");

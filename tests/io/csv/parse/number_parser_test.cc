@@ -14,7 +14,7 @@
 namespace xshards::io {
 namespace {
 
-// What surrounds a field must not matter.
+// The bytes around a field must not matter.
 struct Padded {
   explicit Padded(const std::string& text)
       : all(std::string(kNumberPadding, '7') + text + std::string(16, '9')),

@@ -50,7 +50,7 @@ Lines LinesOf(const std::string& text, const CsvOptions& options) {
   return Find(text, options).lines;
 }
 
-TEST(CsvOddStructure, IsWhatTheUsualScansDoNotKnow) {
+TEST(CsvOddStructure, IsWhatTheVectorTokenizersDoNotSupport) {
   EXPECT_FALSE(IsOdd({}));
   EXPECT_FALSE(IsOdd({.sep = ' ', .quotechar = std::nullopt}));
   EXPECT_TRUE(IsOdd({.long_sep = "::"}));
@@ -60,24 +60,24 @@ TEST(CsvOddStructure, IsWhatTheUsualScansDoNotKnow) {
   EXPECT_TRUE(IsOdd({.escapechar = '\\'}));
 }
 
-TEST(CsvOddStructure, EscapedCharactersMeanNothing) {
+TEST(CsvOddStructure, EscapedCharactersAreOrdinary) {
   const CsvOptions options{.escapechar = '\\'};
   EXPECT_EQ(LinesOf("a\\,b,\"c\\\"\n\"\nd\\\ne\n", options),
             (Lines{{"a\\,b", "\"c\\\"\n\""}, {"d\\\ne"}}));
   EXPECT_EQ(LinesOf("a\\", options), Lines{});
-  // But not directly behind a quote.
+  // But not directly after a quote.
   EXPECT_EQ(LinesOf("\"\"\\,b\n", options), (Lines{{"\"\"\\", "b"}}));
   EXPECT_EQ(LinesOf("\"\"\\,b\n", {.doublequote = false, .escapechar = '\\'}),
             (Lines{{"\"\"\\,b"}}));
 }
 
-TEST(CsvOddStructure, TwoQuotesAreOneOnlyWhereTheySaySo) {
+TEST(CsvOddStructure, TwoQuotesAreOneOnlyWithDoublequote) {
   const std::string text = "\"a\"\",b\",c\n";
   EXPECT_EQ(LinesOf(text, {.escapechar = '\\'}), (Lines{{"\"a\"\",b\"", "c"}}));
   EXPECT_EQ(LinesOf(text, {.doublequote = false}), (Lines{{"\"a\"\"", "b\"", "c"}}));
 }
 
-TEST(CsvOddStructure, LeavesOutBlanksBeforeFields) {
+TEST(CsvOddStructure, SkipsBlanksBeforeFields) {
   const CsvOptions options{.skipinitialspace = true};
   EXPECT_EQ(LinesOf("  a,  b , \"c, d\"\n ,\n", options),
             (Lines{{"a", "b ", "\"c, d\""}, {"", ""}}));
@@ -103,7 +103,7 @@ TEST(CsvOddStructure, SplitsStrippedLinesAtLongSeparators) {
             (Lines{{"a", "b"}, {""}}));
 }
 
-TEST(CsvOddStructure, SaysHowTheTextEnds) {
+TEST(CsvOddStructure, ReportsHowTheTextEnds) {
   const CsvOptions options{.skipinitialspace = true};
   EXPECT_TRUE(Find("a, \"b\n", options).in_quotes);
   EXPECT_FALSE(Find("a, \"b\"", options).in_quotes);

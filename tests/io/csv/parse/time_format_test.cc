@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kDay = 86400;
 
-// Seconds since 1970, or -1 where the text is no such time.
+// Seconds since 1970, or -1 if the text does not match.
 int64_t Seconds(const std::string& format, const std::string& text) {
   const auto made = TimeFormat::Make(format);
   if (!made.has_value()) {
@@ -80,14 +80,14 @@ TEST(CsvTimeFormat, ReadsOtherOrdersAndNames) {
   EXPECT_EQ(Seconds("%d/%m/%Y%%", "2/1/1970%"), kDay);
 }
 
-TEST(CsvTimeFormat, TakesFewerDigitsWhereThatFits) {
+TEST(CsvTimeFormat, AcceptsFewerDigits) {
   EXPECT_EQ(Seconds("%Y%m%d", "1970131"), 30 * kDay);
   EXPECT_EQ(Seconds("%Y%m%d", "1970111"), 304 * kDay);
   EXPECT_EQ(Seconds("%m%d%Y", "1021970"), 274 * kDay);
   EXPECT_EQ(Seconds("%m%d%Y", "1121970"), 305 * kDay);
 }
 
-TEST(CsvTimeFormat, KnowsHalvesOfTheDay) {
+TEST(CsvTimeFormat, ReadsAmAndPm) {
   const std::string format = "%Y-%m-%d %I:%M %p";
   EXPECT_EQ(Seconds(format, "1970-01-01 12:05 am"), 300);
   EXPECT_EQ(Seconds(format, "1970-01-01 1:05 PM"), 13 * 3600 + 300);
@@ -97,7 +97,7 @@ TEST(CsvTimeFormat, KnowsHalvesOfTheDay) {
   EXPECT_EQ(Seconds("%Y-%m-%d %H %p", "1970-01-01 13 am"), 13 * 3600);
 }
 
-TEST(CsvTimeFormat, KnowsTimesOfUtc) {
+TEST(CsvTimeFormat, ReadsUtcTimes) {
   const std::string format = "%Y-%m-%dT%H:%M%z";
   EXPECT_TRUE(TimeFormat::Make(format)->is_utc());
   EXPECT_FALSE(TimeFormat::Make("%Y-%m-%dT%H:%M")->is_utc());
@@ -109,7 +109,7 @@ TEST(CsvTimeFormat, KnowsTimesOfUtc) {
   }
 }
 
-TEST(CsvTimeFormat, LeavesOtherFormatsToOthers) {
+TEST(CsvTimeFormat, RejectsUnsupportedFormats) {
   for (const char* format :
        {"", "x", "%", "%H:%M", "%Y-%j", "%Y-%m-%d %Q", "%Y %Y", "%Y %y", "%b %m %Y",
         "%Y %H %I", "-%Y", " %Y", "%Y \xC3\xA9"}) {

@@ -24,7 +24,7 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-// What a scan finds, and no byte behind the text changes it.
+// The result of a scan, which must not depend on bytes after the text.
 Found Scan(const std::string& text, CsvTarget target, CsvMarks marks = {}) {
   Found found;
   found.ends.resize(text.size() + kCsvPadding);

@@ -11,8 +11,8 @@
 namespace xshards::io {
 namespace {
 
-// The value, on every target and whatever stands behind the field, and nothing written
-// too far.
+// The value, which must be equal on every target and for any bytes after the field;
+// nothing is written past the padding.
 std::string Unquoted(const std::string& field, char quote = '"') {
   std::string value;
   bool is_first = true;
@@ -34,7 +34,7 @@ std::string Unquoted(const std::string& field, char quote = '"') {
   return value;
 }
 
-TEST(CsvUnquoter, TakesQuotesOff) {
+TEST(CsvUnquoter, RemovesQuotes) {
   EXPECT_EQ(Unquoted("\"\""), "");
   EXPECT_EQ(Unquoted("\"a\""), "a");
   EXPECT_EQ(Unquoted("\"\"\"\""), "\"");

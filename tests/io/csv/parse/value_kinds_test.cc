@@ -22,7 +22,7 @@ std::string Type(const std::vector<std::string>& values, const CsvOptions& optio
   return TypeOf(Kinds(values, options))->ToString();
 }
 
-TEST(CsvValues, TypesAreThoseOfPandas) {
+TEST(CsvValues, InfersTheTypesOfPandas) {
   EXPECT_EQ(Type({}), "large_string");
   EXPECT_EQ(Type({"NA", "", "null"}), "double");
   EXPECT_EQ(Type({"1", "NA", "-3", "+4", " 5"}), "int64");
@@ -43,7 +43,7 @@ TEST(CsvValues, TypesAreThoseOfPandas) {
   }
 }
 
-TEST(CsvValues, KnowsMoreTruths) {
+TEST(CsvValues, ReadsAdditionalBooleans) {
   const CsvOptions options{.true_values = {"yes", "1", "both", "False"},
                            .false_values = {"no", "0", "both", "1.5"}};
   const CsvValues values(options);
@@ -75,14 +75,14 @@ TEST(CsvValues, ReadsNumbersOfOtherFormats) {
   EXPECT_FALSE(AreHugeIntegers(Kinds({"99.999.999.999.999.999.999"}, options)));
 }
 
-TEST(CsvValues, HasNoIntegersWhereNumbersAreFloats) {
+TEST(CsvValues, InfersNoIntegersIfNumbersAreFloats) {
   const CsvOptions options{.numbers_are_floats = true};
   EXPECT_EQ(Type({"1", "", "99999999999999999999"}, options), "double");
   EXPECT_EQ(Type({"1", "x"}, options), "large_string");
   EXPECT_EQ(Type({"True"}, options), "bool");
 }
 
-TEST(CsvValues, ColumnsHaveMissingValuesOfTheirOwn) {
+TEST(CsvValues, ColumnsHaveTheirOwnNullMarkers) {
   const CsvColumnValues values(
       CsvOptions{.na_values = {"-"}, .column_na_values = {{"a", {"x", "7"}}}});
   EXPECT_TRUE(values.Of("a").missing().Contains("x"));
@@ -93,7 +93,7 @@ TEST(CsvValues, ColumnsHaveMissingValuesOfTheirOwn) {
   EXPECT_FALSE(values.Of("b").missing().hide_values());
 }
 
-TEST(CsvValues, KnowsMissingValues) {
+TEST(CsvValues, RecognizesNullMarkers) {
   const MissingValues pandas(CsvOptions{});
   for (const char* text :
        {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND",
@@ -115,7 +115,7 @@ TEST(CsvValues, KnowsMissingValues) {
   EXPECT_TRUE(more.ContainsNumber(999.0));
 }
 
-TEST(CsvValues, TakesQuotesAndEscapesOff) {
+TEST(CsvValues, RemovesQuotesAndEscapes) {
   std::string scratch;
   const CsvValues quoted(CsvOptions{});
   EXPECT_EQ(quoted.Unescape("\"a\"", &scratch), "a");

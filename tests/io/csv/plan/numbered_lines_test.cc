@@ -24,7 +24,7 @@ TEST_F(CsvLines, TakesNamesFromALaterLine) {
                Error("1\n2\n3\n4\n", {.header_row = 4}));
 }
 
-TEST_F(CsvLines, LeavesOutLinesByNumber) {
+TEST_F(CsvLines, SkipsLinesByNumber) {
   const std::string text = "x\na,b\n1,\"2\n2\"\n\n3,4\r\n\"5\r\n5\",6\r\n7,8\n";
   // Line 2 has a line end in quotes; line 3 is empty.
   const CsvOptions options{.skiprows = 1, .skip_lines = {4}};
@@ -39,14 +39,14 @@ TEST_F(CsvLines, LeavesOutLinesByNumber) {
       "c");
 }
 
-TEST_F(CsvLines, LeavesOutLinesThatLeaveQuotesOpen) {
+TEST_F(CsvLines, SkipsLinesThatLeaveQuotesOpen) {
   EXPECT_EQ(Text(*Read("a\n1\n\"x\n", {.skip_lines = {2}}), "a"), "[1]");
   CheckEverySplit("a\n1\n\"x\n", {.skip_lines = {2}});
   EXPECT_FALSE(Error("a\n1\n\"x\n", {.skip_lines = {1}}).ok());
   EXPECT_FAILS(Invalid, "No columns to parse", Error("\"x\na\n1\n", {.skiprows = 1}));
 }
 
-TEST_F(CsvLines, CutsFilesFarBehindTheStart) {
+TEST_F(CsvLines, CutsFilesAfterSkippedLines) {
   std::string text = "n,t\n";
   for (int i = 0; i < 20000; ++i) text += std::to_string(i) + ",\"x\ny\"\n";
   CsvOptions options;
@@ -63,7 +63,7 @@ TEST_F(CsvLines, CutsFilesFarBehindTheStart) {
   EXPECT_TRUE(cut->Equals(*whole));
 }
 
-TEST_F(CsvLines, EmptyLinesAreRowsWhereTheyAreNotLeftOut) {
+TEST_F(CsvLines, EmptyLinesAreRowsUnlessSkipped) {
   for (const std::string end : {"\n", "\r\n", "\r"}) {
     std::string text;
     for (const char* line : {"a,b", "", "1,2", " ", "", "3,4", ""}) text += line + end;
@@ -74,7 +74,7 @@ TEST_F(CsvLines, EmptyLinesAreRowsWhereTheyAreNotLeftOut) {
   EXPECT_FAILS(Invalid, "No columns", Error("\n\n", {.skip_blank_lines = false}));
 }
 
-TEST_F(CsvLines, RecordsThatAreTooLongAreLeftOutAndCounted) {
+TEST_F(CsvLines, SkipsAndCountsRecordsThatAreTooLong) {
   std::string text = "a,b\n1,2\n1,2,3\n4,5\n";
   CheckEverySplit(text, {.on_bad_lines = BadLines::kSkip});
   EXPECT_EQ(Text(*Read(text, {.on_bad_lines = BadLines::kSkip}), "a"), "[1,4]");
@@ -94,7 +94,7 @@ TEST_F(CsvLines, RecordsThatAreTooLongAreLeftOutAndCounted) {
   }
 }
 
-TEST_F(CsvLines, LeavesOutTheLastLines) {
+TEST_F(CsvLines, SkipsTheLastLines) {
   const std::string text = "a,b\n1,2\n3,4\n\n5,\"6\n7\"\n\ntotal,1,2,3";
   EXPECT_EQ(Text(*Read(text, {.skipfooter = 1}), "a"), "[1,3,5]");
   EXPECT_EQ(Text(*Read(text, {.skipfooter = 2}), "a"), "[1,3,5]");
@@ -105,7 +105,7 @@ TEST_F(CsvLines, LeavesOutTheLastLines) {
   EXPECT_FAILS(Invalid, "quotes to be closed", Error(text + "\n\"", {.skipfooter = 1}));
 }
 
-TEST_F(CsvLines, LeavesOutTheLastLinesOfWhatIsReadFromTheStart) {
+TEST_F(CsvLines, SkipsTheLastLinesOfFilesReadFromTheStart) {
   const std::string text = "a,b\n1,2\n3,4\ntotal,1,2,3\n";
   const auto path = Write("a.csv", "");
   const auto packed = path + ".gz";
@@ -128,9 +128,9 @@ TEST_F(CsvLines, StopsWhenAsked) {
   const auto cut = CutNumberedLines(file, {.position = 2, .line = 1}, 2,
                                     {.skip_lines = {3}}, stop.token(), pool);
   EXPECT_TRUE(cut.status().IsCancelled()) << cut.status();
-  ScanNode scan;
-  scan.splits = {{.path = path, .begin = 2, .end = 8, .num_bytes = 6}};
-  EXPECT_TRUE(DropFooters({.skipfooter = 1}, stop.token(), pool, &scan).IsCancelled());
+  std::vector<Split> splits = {{.path = path, .begin = 2, .end = 8, .num_bytes = 6}};
+  CsvScanOptions scan{.csv = {.skipfooter = 1}};
+  EXPECT_TRUE(DropFooters(stop.token(), pool, &scan, &splits).IsCancelled());
   const CsvCutting cutting{.target_bytes = 2, .segment_bytes = 2, .stop = stop.token()};
   const auto odd =
       CutCsvFiles({{.file = file, .data_begin = 2}}, cutting, {.skipinitialspace = true},

@@ -17,8 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The oracle: where Arrow's parser says that records start, found by parsing one record
-// after the other.
+// The oracle: the record starts found by parsing record by record with Arrow's parser.
 std::vector<int64_t> StartsByParsing(const std::string& text) {
   auto options = arrow::csv::ParseOptions::Defaults();
   options.pad_short_rows = true;
@@ -47,8 +46,8 @@ std::vector<int64_t> Find(const std::string& text, std::vector<int64_t> targets,
   return starts;
 }
 
-// Every target of every text, whatever the chunks, must give the first record start at or
-// behind it.
+// Every target of every text must give the first record start at or after it, for any
+// chunks.
 void CheckEveryTarget(const std::string& text) {
   const auto expected = StartsByParsing(text);
   for (const size_t chunk_bytes : {size_t{1}, size_t{2}, size_t{3}, text.size()}) {
@@ -94,7 +93,7 @@ TEST(RecordBoundaries, GivesManyTargetsAtOnceInOrder) {
   EXPECT_THAT(Find(text, {1, 2, 7, 8, 9}, 4), ElementsAre(3, 12));
 }
 
-TEST(RecordBoundaries, TellsWhereAnOpenQuoteIs) {
+TEST(RecordBoundaries, ReportsThePositionOfAnOpenQuote) {
   RecordBoundaries open(',', '"', 100, {});
   open.Trace("a,b\nc,\"d\n");
   EXPECT_TRUE(open.in_quotes());
@@ -104,7 +103,7 @@ TEST(RecordBoundaries, TellsWhereAnOpenQuoteIs) {
   EXPECT_FALSE(closed.in_quotes());
 }
 
-TEST(RecordBoundaries, FollowsQuotesOfLongTextAsIfByteByByte) {
+TEST(RecordBoundaries, TracksQuotesOfLongTextLikeByteByByte) {
   std::mt19937 random(11);
   constexpr std::string_view kPieces[] = {"a",  ",",    "\n",   "\"x\"",    "\r\n",
                                           "\"", "\"\"", "b\"c", ",\"\n\",", "0123456789"};

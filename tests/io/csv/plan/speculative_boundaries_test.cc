@@ -24,8 +24,9 @@ std::string RandomText(std::mt19937& random, size_t size) {
   return text;
 }
 
-// Parts of a text, looked at on their own and put together, give what the whole gives.
-TEST(SegmentBoundaries, GiveWhatTheWholeTextGives) {
+// Parts of a text, scanned separately and combined, agree with a scan of the complete
+// text.
+TEST(SegmentBoundaries, AgreeWithAScanOfTheCompleteText) {
   std::mt19937 random(3);
   for (int round = 0; round < 500; ++round) {
     const std::string text = RandomText(random, 20 + random() % 4000);
@@ -43,7 +44,7 @@ TEST(SegmentBoundaries, GiveWhatTheWholeTextGives) {
     bool in_quotes = false;
     size_t next = 0;
     for (int64_t begin = 0; begin < size;) {
-      // A part begins before a target and not behind a quote.
+      // A part begins before a target and not after a quote.
       size_t last = next;
       const auto begins_part = [&](int64_t at) {
         return at > begin && text[static_cast<size_t>(at - 1)] != '"';
@@ -87,7 +88,7 @@ class CsvCuts : public IoTest {
   }
 };
 
-TEST_F(CsvCuts, AreTheSameHoweverManyPartsAreLookedAt) {
+TEST_F(CsvCuts, DoNotDependOnTheNumberOfParts) {
   std::mt19937 random(8);
   for (int round = 0; round < 30; ++round) {
     std::vector<CsvText> texts;
@@ -115,10 +116,10 @@ TEST_F(CsvCuts, AreTheSameHoweverManyPartsAreLookedAt) {
   }
 }
 
-TEST_F(CsvCuts, AreTheSameFoundNearTheirTargets) {
+TEST_F(CsvCuts, AreTheSameIfFoundNearTheirTargets) {
   std::mt19937 random(9);
   for (int round = 0; round < 12; ++round) {
-    // Files of which a part tells where it stands, and files of which none does.
+    // Files in which a part shows its quoting state, and files in which none does.
     std::string text;
     constexpr std::string_view kFields[] = {
         "plain", "\"quoted\"", "\"a\n\"\"b\"\"\"", "\",\"", "\"\n\"", "5\"", "\"\""};
@@ -144,10 +145,10 @@ TEST_F(CsvCuts, AreTheSameFoundNearTheirTargets) {
   }
 }
 
-TEST_F(CsvCuts, LeaveAloneWhatNeedsNoCut) {
+TEST_F(CsvCuts, DoNotCutSmallFiles) {
   const auto path = Write("a.csv", "a\n1\n\"2\n3");
   const std::vector<CsvText> texts{{.file = {.path = path, .size = 8}, .data_begin = 2}};
-  // The open quote is none of its business: the reader says where it is.
+  // The open quote is not an error here: the reader reports its position.
   EXPECT_EQ(Cut(texts, {.target_bytes = 100, .segment_bytes = 1}).size(), 1);
   EXPECT_EQ(Cut(texts, {.target_bytes = 2, .segment_bytes = 1}).size(), 2);
   EXPECT_EQ(
