@@ -10,6 +10,7 @@ void AddOperators(OperatorTable& table) {
   table.Set(NodeKind::kFilter, OpenFilter);
   table.Set(NodeKind::kMapNative, OpenMapNative);
   table.Set(NodeKind::kAggregate, OpenAggregate);
+  table.Set(NodeKind::kDistinct, OpenDistinct);
   table.Set(NodeKind::kJoin, OpenJoin);
   table.Set(NodeKind::kSort, OpenSort);
   table.Set(NodeKind::kLimit, OpenLimit);

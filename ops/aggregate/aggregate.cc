@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "ops/aggregate/distinct_rows.h"
 #include "ops/aggregate/group_table.h"
 #include "ops/aggregate/spilled_rows.h"
-#include "ops/distinct/positions.h"
 #include "ops/executors.h"
 #include "ops/kernels/decoded_values.h"
 #include "ops/kernels/gather.h"
@@ -23,20 +23,20 @@ namespace xshards::ops {
 
 namespace {
 
-// A partial phase gives out its groups and starts again beyond this many batches' worth:
+// A partial phase outputs its groups and starts again above this many batches of groups:
 // the final phase merges them anyway.
 constexpr int64_t kMaxPartialBatches = 16;
 
-// A partial phase that finds about as many groups as rows in its first rows only costs
-// time: it then passes rows on as groups of their own. An ordered result is made by one
-// thread, so anything that the others can take from it helps.
+// A partial phase with about as many groups as rows in its first rows only costs time: it
+// then forwards each row as a separate group. An ordered result is computed by one
+// thread, so any work that the others can do helps.
 constexpr int64_t kTrialRows = 1 << 15;
 constexpr double kTooManyGroups = 0.6;
 constexpr double kTooManyOrderedGroups = 0.9;
 
 // The position of a row, for the order of groups that were spilled.
 constexpr char kRow[] = "__row";
-// Groups that do not fit are parted again and again, but keys that are equal never part.
+// Groups that do not fit are partitioned repeatedly, but equal keys always stay together.
 constexpr int kMaxSpillLevel = 4;
 
 // Names that no user's column has. The final phase finds states by them.
@@ -44,7 +44,7 @@ std::string StateName(size_t aggregate, size_t state) {
   return "__s" + std::to_string(aggregate) + "_" + std::to_string(state);
 }
 
-/// One part of what was spilled after the other.
+/// The spilled parts, one by one.
 class PartsStream final : public BatchStream {
  public:
   using OpenPart = std::function<OpenedNode(const Partition&)>;
@@ -59,7 +59,7 @@ class PartsStream final : public BatchStream {
     while (true) {
       if (stream_ == nullptr) {
         if (next_ == parts_.size()) return nullptr;
-        // Taken, so that its place on disk is free when it has been read.
+        // Moved out, so that its disk space is freed when it has been read.
         const Partition part = std::exchange(parts_[next_++], {});
         if (part.num_rows() == 0) continue;
         ARROW_ASSIGN_OR_RAISE(stream_, open_(part));
@@ -83,9 +83,10 @@ class PartsStream final : public BatchStream {
 class AggregateStream final : public UnaryStream {
  public:
   AggregateStream(AggregateNode node, std::unique_ptr<BatchStream> input,
-                  OperatorContext& context, int spill_level = 0)
+                  OperatorContext& context, int spill_level = 0, bool by_last = false)
       : UnaryStream(std::move(input), context),
         node_(std::move(node)),
+        by_last_(by_last),
         holds_values_(
             std::any_of(node_.aggregates.begin(), node_.aggregates.end(),
                         [](const auto& one) { return HoldsValues(one.function); })),
@@ -104,7 +105,6 @@ class AggregateStream final : public UnaryStream {
  protected:
   arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) override {
-    if (node_.all_columns) node_.keys = input->field_names();
     ARROW_ASSIGN_OR_RAISE(keys_, FindColumns(*input, node_.keys));
     arrow::FieldVector fields;
     for (int key : keys_) fields.push_back(input->field(key));
@@ -122,13 +122,12 @@ class AggregateStream final : public UnaryStream {
       columns_.push_back(std::move(column));
     }
     ARROW_ASSIGN_OR_RAISE(groups_, MakeGroups());
-    return arrow::schema(std::move(fields),
-                         node_.all_columns ? input->metadata() : nullptr);
+    return arrow::schema(std::move(fields));
   }
 
  private:
   arrow::Result<std::unique_ptr<GroupTable>> MakeGroups() const {
-    return GroupTable::Make(keys_, columns_, node_.by_last, context_.pool);
+    return GroupTable::Make(keys_, columns_, by_last_, context_.pool);
   }
 
   /// Find what the i-th aggregate reads: values or, in the final phase, states.
@@ -168,7 +167,7 @@ class AggregateStream final : public UnaryStream {
       return arrow::Status::Invalid(
           "Expected the partial states of ", column.accumulator.function, " of column '",
           node_.aggregates[i].column.value_or("(all rows)"),
-          "' and the schema of the result, but there is ",
+          "' and the schema of the result, got ",
           types.empty() ? "no column " + StateName(i, 0) : "no schema");
     }
     column.accumulator.input_type = InputTypeOfStates(column.accumulator.function, types);
@@ -239,19 +238,19 @@ class AggregateStream final : public UnaryStream {
   bool IsShortOfMemory() const {
     const MemoryBudget* budget = context_.storage.budget;
     if (budget == nullptr || !budget->over_high_mark()) return false;
-    // Fewer would not help. Most of what values take is counted elsewhere.
+    // Spilling fewer would not help. Most memory of values is counted elsewhere.
     return groups_->num_bytes() >
            (holds_values_ ? context_.batch_bytes / 4 : 2 * context_.batch_bytes);
   }
 
   bool MustSpill() const {
-    return !node_.by_last && !keys_.empty() && spill_level_ < kMaxSpillLevel &&
+    return !by_last_ && !keys_.empty() && spill_level_ < kMaxSpillLevel &&
            IsShortOfMemory();
   }
 
-  /// There is no memory for more groups. Those there are stay, and take what comes for
-  /// them; the rows of others are put aside. Where what comes makes groups larger, all
-  /// are put aside, as states, and again when memory is short again.
+  /// No memory is left for more groups. Existing groups stay and consume their further
+  /// rows; rows of other groups are spilled. If further rows make groups larger, all
+  /// groups are spilled as states, and again whenever memory is short.
   arrow::Status StartSpilling() {
     auto& rows = holds_values_ && !node_.ordered ? states_ : spilled_;
     if (rows == nullptr) {
@@ -301,8 +300,8 @@ class AggregateStream final : public UnaryStream {
     return MakeRoom(context_);
   }
 
-  /// The name of the row numbers, which are one more aggregate of what was spilled: their
-  /// smallest tells where a group comes.
+  /// The name of the row numbers, an additional aggregate of spilled rows: their minimum
+  /// determines the position of a group.
   std::string RowColumn() const {
     return node_.phase == AggregatePhase::kFinal ? StateName(node_.aggregates.size(), 0)
                                                  : kRow;
@@ -316,11 +315,11 @@ class AggregateStream final : public UnaryStream {
     return batch.AddColumn(batch.num_columns(), RowColumn(), ToArray(std::move(numbers)));
   }
 
-  /// True if what comes was spilled before, so that its rows have numbers if groups have
-  /// an order.
+  /// True if the input was spilled before, so that its rows have numbers if groups are
+  /// ordered.
   bool IsNumbered() const { return spill_level_ > 0; }
 
-  /// The groups that were put aside, part by part.
+  /// The spilled groups, part by part.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSpilled() {
     if (spilled_ != nullptr || states_ != nullptr) {
       groups_.reset();
@@ -332,7 +331,7 @@ class AggregateStream final : public UnaryStream {
       rest_.reset();
       return nullptr;
     }
-    // Without the row numbers, where they are not asked for.
+    // Without the row numbers, if they are not requested.
     arrow::ArrayVector columns = batch->columns();
     columns.resize(static_cast<size_t>(schema_->num_fields()));
     return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
@@ -351,7 +350,6 @@ class AggregateStream final : public UnaryStream {
           schema,
           schema_->AddField(schema_->num_fields(), arrow::field(kRow, arrow::int64())));
     }
-    node.all_columns = false;
     node.schema = schema;
     rest_ = std::make_unique<PartsStream>(
         schema, std::move(parts),
@@ -384,11 +382,12 @@ class AggregateStream final : public UnaryStream {
     return MakeRoom(context_);
   }
 
-  AggregateNode node_;
+  const AggregateNode node_;
+  const bool by_last_;  // groups come in order of last appearance
   std::vector<int> keys_;
   std::vector<GroupedColumn> columns_;
   std::unique_ptr<GroupTable> groups_;
-  const bool holds_values_;  // some aggregate does: groups grow with their rows
+  const bool holds_values_;  // some aggregate keeps values: groups grow with their rows
   const int spill_level_;    // how often this input was spilled before
   Reservation reservation_;
   std::unique_ptr<SpilledRows> spilled_;  // rows of groups that are not in groups_
@@ -404,13 +403,19 @@ class AggregateStream final : public UnaryStream {
 
 OpenedNode OpenAggregate(const PlanNode& node, BatchStreams inputs,
                          OperatorContext& context) {
-  const auto& aggregate = node.as<AggregateNode>();
-  if (GivesPositions(aggregate)) {
-    return aggregate.phase == AggregatePhase::kPartial
-               ? OpenLocalPositions(node, std::move(inputs), context)
-               : OpenFinalPositions(node, std::move(inputs), context);
-  }
   return OpenUnary<AggregateStream, AggregateNode>(node, std::move(inputs), context);
+}
+
+OpenedNode OpenDistinctRows(const DistinctNode& distinct, BatchStreams inputs,
+                            OperatorContext& context) {
+  AggregateNode groups{.keys = distinct.keys, .ordered = true};
+  groups.phase = distinct.phase == DistinctPhase::kPartialRows ? AggregatePhase::kPartial
+                                                               : AggregatePhase::kFinal;
+  auto stream = std::make_unique<AggregateStream>(
+      std::move(groups), std::move(inputs.at(0)), context, /*spill_level=*/0,
+      /*by_last=*/distinct.keep == Keep::kLast);
+  ARROW_RETURN_NOT_OK(stream->PrepareIfKnown());
+  return stream;
 }
 
 }  // namespace xshards::ops

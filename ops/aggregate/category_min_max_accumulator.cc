@@ -11,7 +11,7 @@ namespace xshards::ops {
 
 namespace {
 
-/// min and max of categories, by their order: those of the codes, which its states are.
+/// min and max of ordered categories: those of their codes, which are also the states.
 class CategoryAccumulator final : public Accumulator {
  public:
   CategoryAccumulator(AccumulatorOptions options, std::unique_ptr<Accumulator> codes)

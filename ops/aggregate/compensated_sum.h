@@ -8,8 +8,8 @@
 
 namespace xshards::ops {
 
-// What sums, means and products are made of. Values are added one by one, sums of parts
-// are merged; parts() are the numbers that stand for a sum in the columns of states.
+// Building blocks of sums, means and products. Values are added one by one, partial sums
+// are merged; parts() are the numbers that represent a sum in the columns of states.
 
 /// A sum of integers that wraps around, as numpy's does. T is int64_t or uint64_t.
 template <typename T>
@@ -73,9 +73,9 @@ class WideSum {
   Wide sum_ = 0;
 };
 
-/// A sum of floats that keeps apart what rounding takes from it, so that it hardly
-/// depends on the order of values, or on how they are parted: the sum of a part, rounded
-/// once, is its state.
+/// A compensated sum of floats: it keeps the rounding error, so that the result hardly
+/// depends on the order or the partitioning of values: the state of a part is its sum,
+/// rounded once.
 class CompensatedSum {
  public:
   using Number = double;
@@ -85,8 +85,8 @@ class CompensatedSum {
   explicit CompensatedSum(const Parts& parts) : sum_(std::get<0>(parts)) {}
 
   void Add(double value) {
-    // Exact where the sum is not smaller than the value; else off by a rounding of the
-    // value. To be exact there, too, made grouping 5 % slower.
+    // Exact if the sum is not smaller than the value; else off by a rounding of the
+    // value. Exactness in that case made grouping 5 % slower.
     const double sum = sum_ + value;
     lost_ += value - (sum - sum_);
     sum_ = sum;
@@ -96,7 +96,7 @@ class CompensatedSum {
     lost_ += other.lost_;
   }
   double value() const {
-    // What an infinite sum has lost is not a number.
+    // The rounding error of an infinite sum is NaN.
     const double whole = sum_ + lost_;
     return std::isfinite(whole) ? whole : sum_;
   }
@@ -107,7 +107,7 @@ class CompensatedSum {
   double lost_ = 0;
 };
 
-/// A sum and how many values it is of.
+/// A sum and the number of its values.
 template <typename Sum>
 class RunningMean {
  public:

@@ -11,7 +11,7 @@ namespace xshards::ops {
 
 namespace {
 
-/// count: values that are not missing, or rows.
+/// count: non-null values, or rows.
 class CountAccumulator final : public Accumulator {
  public:
   void Resize(size_t num_groups) override { counts_.resize(num_groups); }

@@ -20,22 +20,22 @@ int32_t ScaleOf(const arrow::DataType& type) {
   return static_cast<const arrow::Decimal128Type&>(type).scale();
 }
 
-/// The nearest quotient, half away from zero, as Arrow has it. `count` is not 0.
+/// The nearest quotient, half away from zero, as in Arrow. `count` is not 0.
 Decimal128 Divided(const Decimal128& sum, int64_t count) {
   const Decimal128 divisor(count);
-  const auto [quotient, rest] = *sum.Divide(divisor);  // which fails by zero only
+  const auto [quotient, rest] = *sum.Divide(divisor);  // fails only for zero
   const Decimal128 twice = Decimal128::Abs(rest) * Decimal128(2);
   if (twice < divisor) return quotient;
   return sum < Decimal128(0) ? quotient - Decimal128(1) : quotient + Decimal128(1);
 }
 
-/// sum and mean of decimals, by exact sums. A sum is 0 where all values are missing, a
-/// mean is missing there. States are the sum and the count.
+/// sum and mean of decimals, by exact sums. If all values are missing, the sum is 0 and
+/// the mean is missing. States are the sum and the count.
 class DecimalAccumulator final : public Accumulator {
  public:
   explicit DecimalAccumulator(AccumulatorOptions options)
       : options_(std::move(options)),
-        is_sum_(options_.function == "sum"),
+        is_sum_(options_.kind == AccumulatorKind::kSum),
         sum_type_(arrow::decimal128(arrow::Decimal128Type::kMaxPrecision,
                                     ScaleOf(*options_.input_type))) {}
 

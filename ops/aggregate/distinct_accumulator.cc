@@ -15,15 +15,16 @@ namespace xshards::ops {
 
 namespace {
 
-/// Of the distinct values that are not missing: their number (nunique), their sum
-/// (sum_distinct), or themselves in order of appearance (collect_set); collect_list has
-/// all that are not missing. A state is the list of the values.
+/// The number of distinct non-null values (nunique), their sum (sum_distinct), or a list
+/// of them in order of appearance (collect_set); collect_list has all non-null values. A
+/// state is the list of the values.
 class DistinctAccumulator final : public Accumulator {
  public:
   explicit DistinctAccumulator(AccumulatorOptions options)
       : options_(std::move(options)),
-        takes_all_(options_.function == "collect_list"),
-        keeps_values_(options_.gives_states || options_.function != "nunique") {}
+        takes_all_(options_.kind == AccumulatorKind::kList),
+        keeps_values_(options_.gives_states ||
+                      options_.kind != AccumulatorKind::kDistinctCount) {}
 
   void Resize(size_t num_groups) override { counts_.resize(num_groups); }
 
@@ -95,8 +96,9 @@ class DistinctAccumulator final : public Accumulator {
         arrow::Buffer::FromVector(std::move(offsets)), std::move(values))};
   }
   arrow::Result<std::shared_ptr<arrow::Array>> Finish() override {
-    if (options_.function == "nunique") return ToArray(std::move(counts_));
-    if (options_.function == "sum_distinct") return SumOfValues();
+    if (options_.kind == AccumulatorKind::kDistinctCount)
+      return ToArray(std::move(counts_));
+    if (options_.kind == AccumulatorKind::kDistinctSum) return SumOfValues();
     ARROW_ASSIGN_OR_RAISE(auto lists, States());
     return lists[0];
   }
@@ -109,7 +111,7 @@ class DistinctAccumulator final : public Accumulator {
  private:
   arrow::Result<std::shared_ptr<arrow::Array>> SumOfValues() {
     auto options = options_;
-    options.function = "sum";
+    options.kind = AccumulatorKind::kSum;
     ARROW_ASSIGN_OR_RAISE(auto sums, MakeSumAccumulator(options));
     sums->Resize(counts_.size());
     auto owner = owners_.begin();

@@ -12,15 +12,17 @@ namespace xshards::ops {
 
 namespace {
 
-/// first and last value that is not missing, first_row and last_row whatever is there; of
-/// any type. Picked values are gathered batch by batch; groups know theirs by its
+/// first and last skip missing values, first_value and last_value do not; of any type.
+/// Picked values are gathered batch by batch; groups know theirs by its
 /// position among all that were picked.
 class PickAccumulator final : public Accumulator {
  public:
   explicit PickAccumulator(AccumulatorOptions options)
       : options_(std::move(options)),
-        is_last_(options_.function.starts_with("last")),
-        takes_missing_(options_.function.ends_with("_row")) {}
+        is_last_(options_.kind == AccumulatorKind::kLast ||
+                 options_.kind == AccumulatorKind::kLastValue),
+        takes_missing_(options_.kind == AccumulatorKind::kFirstValue ||
+                       options_.kind == AccumulatorKind::kLastValue) {}
 
   void Resize(size_t num_groups) override { picks_.resize(num_groups, kNothing); }
 
@@ -44,7 +46,7 @@ class PickAccumulator final : public Accumulator {
     ARROW_ASSIGN_OR_RAISE(auto picked,
                           Gather(values, ToArray(std::move(rows)), options_.pool));
     picked_.push_back(std::move(picked));
-    // Only `last` picks a group again and leaves values behind that nobody wants.
+    // Only `last` replaces the value of a group and leaves unused values.
     const auto wanted = static_cast<int64_t>(picks_.size());
     return num_picked_ > 2 * wanted + kSlack ? Compact() : arrow::Status::OK();
   }

@@ -14,7 +14,7 @@
 
 namespace xshards::ops {
 
-/// One aggregate, with its columns found.
+/// One aggregate, with its column positions resolved.
 struct GroupedColumn {
   AccumulatorOptions accumulator;
   std::shared_ptr<arrow::Field> field;  // of the result
@@ -27,27 +27,28 @@ struct GroupedColumn {
 class GroupTable {
  public:
   /// `keys` and the positions in `columns` are those of the batches. Without keys there
-  /// is exactly one group. With `by_last`, groups come in order of last appearance.
+  /// is exactly one group. With `by_last`, groups are in order of last appearance.
   static arrow::Result<std::unique_ptr<GroupTable>> Make(
       std::vector<int> keys, const std::vector<GroupedColumn>& columns, bool by_last,
       arrow::MemoryPool* pool);
 
   arrow::Status Consume(const arrow::RecordBatch& batch);
-  /// Consume the rows of groups that there are, and give the numbers of the others.
+  /// Consume the rows of existing groups, and return the numbers of the other rows.
   arrow::Result<std::vector<int64_t>> ConsumeKnown(
       const std::shared_ptr<arrow::RecordBatch>& batch);
   /// The keys' columns, then the result of every aggregate. Called once, when there is a
   /// group.
   arrow::Result<arrow::ArrayVector> Finish();
-  /// The same with the states of every aggregate, which must have been made for that.
+  /// The same with the states of every aggregate, which must have been created with
+  /// gives_states.
   arrow::Result<arrow::ArrayVector> States();
 
-  /// What States would give if every row of the batch were a group of its own; on
-  /// a table that consumed nothing.
+  /// The result of States if every row of the batch were a separate group; on a table
+  /// that has consumed nothing.
   arrow::Result<arrow::ArrayVector> EachRow(const arrow::RecordBatch& batch);
 
   int64_t num_groups() const;
-  /// Memory it holds outside the pool.
+  /// Memory it uses outside the pool.
   int64_t num_bytes() const;
 
  private:

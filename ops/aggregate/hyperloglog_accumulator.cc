@@ -24,8 +24,8 @@ constexpr int kIndexBits = 12;
 constexpr size_t kNumRegisters = size_t{1} << kIndexBits;
 constexpr int kMaxRank = 64 - kIndexBits + 1;
 
-/// A HyperLogLog of hashes. A group of few values has a sorted list of the registers that
-/// are set, a larger one all registers, a byte each.
+/// A HyperLogLog of hashes. A group of few values has a sorted list of its non-zero
+/// registers, a larger one all registers, a byte each.
 class Sketch {
  public:
   void Add(uint64_t hash) {
@@ -75,7 +75,7 @@ class Sketch {
   }
 
  private:
-  // A list of as many entries is as large as all registers.
+  // A list of this many entries is as large as all registers.
   static constexpr size_t kMaxEntries = kNumRegisters / sizeof(uint32_t) - 1;
 
   void Raise(uint32_t index, uint8_t rank) {
@@ -143,8 +143,8 @@ class Sketch {
   std::vector<uint8_t> dense_;    // empty, or all registers
 };
 
-/// approx_count_distinct. A state is the bytes of a Sketch. Hashes are the canonical
-/// ones, so that a value counts once whatever the width or encoding of its column.
+/// approx_count_distinct. A state is the bytes of a Sketch. Hashes are those of keys, so
+/// that a value counts once whatever the width or encoding of its column.
 class SketchAccumulator final : public Accumulator {
  public:
   explicit SketchAccumulator(AccumulatorOptions options) : options_(std::move(options)) {}
@@ -197,7 +197,7 @@ class SketchAccumulator final : public Accumulator {
   }
 
  private:
-  // What sketches hold is asked for after every batch, and there may be many of them.
+  // The memory of sketches is queried after every batch, and there may be many of them.
   template <typename Action>
   void Change(uint32_t group, const Action& action) {
     Sketch& sketch = sketches_[group];

@@ -25,7 +25,7 @@ constexpr bool kIsNumber =
     arrow::has_c_type<Type>::value && !arrow::is_interval_type<Type>::value &&
     !std::is_same_v<Type, arrow::HalfFloatType>;
 
-/// How a value is kept; bool not as vector<bool>, whose elements have no address.
+/// How a value is stored; bool not in vector<bool>, whose elements have no address.
 template <typename Type>
 struct Kept {
   using T = typename arrow::TypeTraits<Type>::CType;
@@ -48,7 +48,7 @@ struct Kept<Type> {
   using T = std::string;
 };
 
-/// min and max, of any type that has an order: missing where all values are.
+/// min and max of any ordered type: missing if all values are.
 template <typename Type>
 class ExtremeAccumulator final : public Accumulator {
  public:
@@ -56,7 +56,7 @@ class ExtremeAccumulator final : public Accumulator {
   using Value = typename Kept<Type>::T;
 
   explicit ExtremeAccumulator(AccumulatorOptions options)
-      : options_(std::move(options)), is_max_(options_.function == "max") {}
+      : options_(std::move(options)), is_max_(options_.kind == AccumulatorKind::kMax) {}
 
   void Resize(size_t num_groups) override {
     values_.resize(num_groups);
@@ -124,10 +124,10 @@ class ExtremeAccumulator final : public Accumulator {
   const bool is_max_;
   std::vector<Value> values_;
   std::vector<uint8_t> has_value_;
-  int64_t text_bytes_ = 0;  // at most what the strings hold beside themselves
+  int64_t text_bytes_ = 0;  // upper bound of the strings' heap memory
 };
 
-/// min and max where every value is missing.
+/// min and max if every value is missing.
 class NullAccumulator final : public Accumulator {
  public:
   void Resize(size_t num_groups) override { num_groups_ = num_groups; }

@@ -14,12 +14,12 @@
 
 namespace xshards::ops {
 
-// How values lie around their mean, as states that are merged without the cancellation
-// that sums of plain powers suffer from. A single value is a state, too; of many values
-// at once, a block at a time is summed up, which needs no division for each of them.
+// Central moments, as states that are merged without the cancellation of plain power
+// sums. A single value is also a state; many values are summed up block by block, which
+// needs no division per value.
 
-/// The sum of term(i) for i below `count`: several sums side by side, as each addition
-/// to one of them waits for the last.
+/// The sum of term(i) for i below `count`: several independent sums, since each addition
+/// to one of them waits for the previous one.
 template <typename Term>
 double SumTerms(int64_t count, Term&& term) {
   std::array<double, 8> sums{};
@@ -32,14 +32,14 @@ double SumTerms(int64_t count, Term&& term) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-/// Exact where all values are equal.
+/// Exact if all values are equal.
 inline double MeanOf(const double* values, int64_t count) {
   const double first = values[0];
   const double beyond = SumTerms(count, [=](int64_t i) { return values[i] - first; });
   return first + beyond / static_cast<double>(count);
 }
 
-/// The count, the mean and the sum of squared distances from it.
+/// The count, the mean and the sum of squared deviations.
 struct SpreadMoments {
   int64_t count = 0;
   double mean = 0;
@@ -72,7 +72,7 @@ struct SpreadMoments {
   }
 };
 
-/// The count, the mean and the sums of the 2nd, 3rd and 4th powers of distances from it.
+/// The count, the mean and the sums of the 2nd, 3rd and 4th powers of deviations.
 struct ShapeMoments {
   double count = 0;
   double mean = 0;
@@ -97,7 +97,7 @@ struct ShapeMoments {
   void Merge(const ShapeMoments& other) {
     if (other.count == 0) return;
     if (count == 0) {
-      *this = other;  // its mean as it is, not divided and multiplied
+      *this = other;  // keeps its exact mean, without rounding
       return;
     }
     const double total = count + other.count;
@@ -117,11 +117,11 @@ struct ShapeMoments {
   }
 };
 
-/// Add values that follow each other to a state.
+/// Add consecutive values to a state.
 template <typename Moments>
 void AddRun(const double* values, int64_t count, Moments* moments) {
-  constexpr int64_t kBlock = 2048;  // in the first cache
-  constexpr int64_t kFew = 8;       // of which a block makes no sense
+  constexpr int64_t kBlock = 2048;  // fits the first-level cache
+  constexpr int64_t kFew = 8;       // too few for a block
   while (count >= kFew) {
     const int64_t in_block = std::min(count, kBlock);
     moments->Merge(Moments::Of(values, in_block));
@@ -131,7 +131,7 @@ void AddRun(const double* values, int64_t count, Moments* moments) {
   for (int64_t i = 0; i < count; ++i) moments->Add(values[i]);
 }
 
-/// Add numbers that are there to the state of their group.
+/// Add non-null numbers to the state of their group.
 template <typename Moments>
 void AddToGroups(const arrow::DoubleArray& numbers, const std::vector<uint32_t>& groups,
                  std::vector<Moments>* moments) {

@@ -13,7 +13,8 @@ namespace xshards::ops {
 
 namespace {
 
-/// median and quantile, exact: it holds all values. A state is the list of a group's.
+/// median and quantile, exact: all values are kept. A state is the list of a group's
+/// values.
 class QuantileAccumulator final : public Accumulator {
  public:
   QuantileAccumulator(AccumulatorOptions options, double share)
@@ -97,7 +98,7 @@ class QuantileAccumulator final : public Accumulator {
     return sorted;
   }
 
-  /// In proportion between the two values that the place lies between, as pandas does.
+  /// Linear interpolation between the two nearest values, as in pandas.
   double Quantile(std::span<double> values) const {
     const double place = share_ * static_cast<double>(values.size() - 1);
     const auto below = static_cast<std::ptrdiff_t>(std::floor(place));
@@ -106,9 +107,9 @@ class QuantileAccumulator final : public Accumulator {
     const double part = place - std::floor(place);
     if (part == 0) return *at;
     const double next = *std::min_element(at + 1, values.end());
-    if (*at == next) return next;  // also where both are infinite
+    if (*at == next) return next;  // also if both are infinite
     if (part == 0.5) return (*at + next) / 2;
-    // numpy, which pandas asks for whole columns, counts from the nearer value.
+    // numpy, which pandas uses for columns, interpolates from the nearer value.
     const bool from_next = !options_.has_keys && part > 0.5;
     return from_next ? next - (next - *at) * (1 - part) : *at + (next - *at) * part;
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// Of the whole (Spark's skewness and kurtosis). Values that are all equal have no shape.
+// Of the population (Spark's skewness and kurtosis). Undefined if all values are equal.
 double Skewness(const ShapeMoments& m) {
   return m.m2 == 0 ? kMissing : std::sqrt(m.count) * m.m3 / std::pow(m.m2, 1.5);
 }
@@ -35,8 +35,7 @@ double Kurt(const ShapeMoments& m) {
 
 using Measure = double (*)(const ShapeMoments&);
 
-/// How values spread around their mean: lopsided, or with long tails. Missing where there
-/// are too few.
+/// Skewness and kurtosis. Missing if there are too few values.
 class ShapeAccumulator final : public Accumulator {
  public:
   ShapeAccumulator(AccumulatorOptions options, Measure measure)
@@ -103,11 +102,16 @@ class ShapeAccumulator final : public Accumulator {
 }  // namespace
 
 MadeAccumulator MakeShapeAccumulator(const AccumulatorOptions& options) {
-  const bool of_sample = options.function == "skew" || options.function == "kurt";
-  const bool is_skew = options.function.starts_with("skew");
-  const Measure measure =
-      is_skew ? (of_sample ? Skew : Skewness) : (of_sample ? Kurt : Kurtosis);
-  return std::make_unique<ShapeAccumulator>(options, measure);
+  switch (options.kind) {
+    case AccumulatorKind::kSampleSkew:
+      return std::make_unique<ShapeAccumulator>(options, Skew);
+    case AccumulatorKind::kPopulationSkew:
+      return std::make_unique<ShapeAccumulator>(options, Skewness);
+    case AccumulatorKind::kSampleKurtosis:
+      return std::make_unique<ShapeAccumulator>(options, Kurt);
+    default:
+      return std::make_unique<ShapeAccumulator>(options, Kurtosis);
+  }
 }
 
 }  // namespace xshards::ops

@@ -14,7 +14,8 @@ namespace xshards::ops {
 
 namespace {
 
-// An odd number for each level, so that rows that met in one part part in the next.
+// A different odd number for each level, so that rows of one part are divided differently
+// at the next.
 uint64_t SaltOf(int level) {
   return std::rotl(uint64_t{0x9E3779B97F4A7C15}, 7 * level) | 1;
 }

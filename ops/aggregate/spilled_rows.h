@@ -16,14 +16,14 @@
 
 namespace xshards::ops {
 
-/// Rows for which there is no memory now: kept on disk, those of equal keys in one of
-/// kNumParts parts, to be taken up part by part.
+/// Rows that do not fit in memory: kept on disk, partitioned by key into kNumParts parts,
+/// to be processed part by part.
 class SpilledRows {
  public:
   static constexpr int32_t kNumParts = 16;
 
-  /// `level` is how often the rows have been spilled before: every time they are parted
-  /// in another way.
+  /// `level` is how often the rows have been spilled before: each level partitions them
+  /// differently.
   SpilledRows(std::vector<std::string> keys, int level, OperatorContext& context);
 
   /// Add rows; those of a part keep their order.

@@ -13,8 +13,8 @@ namespace xshards::ops {
 
 namespace {
 
-/// sum, prod and mean: 0, 1 and missing, in this order, where all values are. Sum is one
-/// of running_sum.h.
+/// sum, prod and mean: 0, 1 and missing, respectively, if all values are missing. Sum is
+/// a class of compensated_sum.h.
 template <typename Sum>
 class SumAccumulator final : public Accumulator {
  public:
@@ -27,7 +27,7 @@ class SumAccumulator final : public Accumulator {
     using Number = typename Sum::Number;
     ARROW_ASSIGN_OR_RAISE(auto numbers, NumericValues<Number>(values, options_.pool));
     const Number* raw = numbers->raw_values();
-    // A product of floats may leave their range, as it would not in another order.
+    // A product of floats may overflow in one order of its factors and not in another.
     constexpr bool kHasOrder = std::is_same_v<Sum, Product<double>>;
     if (sums_.size() == 1 && !kHasOrder) {
       AddToOneGroup(*numbers, raw);
@@ -72,7 +72,8 @@ class SumAccumulator final : public Accumulator {
   template <size_t Part>
   using PartType = std::tuple_element_t<Part, Parts>;
 
-  /// With several sums side by side: each addition to one of them waits for the last.
+  /// With several independent sums: each addition to one of them waits for the previous
+  /// one.
   void AddToOneGroup(const arrow::Array& numbers, const typename Sum::Number* raw) {
     constexpr int64_t kSideBySide = 8;
     std::array<Sum, kSideBySide> sums{};
@@ -125,7 +126,8 @@ class SumAccumulator final : public Accumulator {
   std::vector<Sum> sums_;
 };
 
-/// Of integers and times the sum is exact. To merge states, the first of them tells.
+/// Sums of integers and times are exact. When merging, the type of the first state
+/// decides.
 MadeAccumulator MakeMeanAccumulator(const AccumulatorOptions& options) {
   const auto& type = *options.input_type;
   if (type.id() == arrow::Type::UINT64) {
@@ -154,8 +156,8 @@ MadeAccumulator MakeSumAccumulator(const AccumulatorOptions& options) {
   if (options.input_type->id() == arrow::Type::DECIMAL128) {
     return MakeDecimalAccumulator(options);
   }
-  if (options.function == "prod") return MakeProductAccumulator(options);
-  if (options.function != "sum") return MakeMeanAccumulator(options);
+  if (options.kind == AccumulatorKind::kProduct) return MakeProductAccumulator(options);
+  if (options.kind == AccumulatorKind::kMean) return MakeMeanAccumulator(options);
   switch (options.output_type->id()) {
     case arrow::Type::INT64:
     case arrow::Type::DURATION:

@@ -11,14 +11,18 @@ namespace xshards::ops {
 
 namespace {
 
-/// variance and stddev, of a sample or (_pop) of the whole: missing where there are too
+/// variance and stddev, of a sample or (_pop) of the population: missing if there are too
 /// few values.
 class VarianceAccumulator final : public Accumulator {
  public:
   explicit VarianceAccumulator(AccumulatorOptions options)
       : options_(std::move(options)),
-        is_root_(options_.function.starts_with("stddev")),
-        freedom_lost_(options_.function.ends_with("_pop") ? 0 : 1) {}
+        is_root_(options_.kind == AccumulatorKind::kSampleDeviation ||
+                 options_.kind == AccumulatorKind::kPopulationDeviation),
+        freedom_lost_(options_.kind == AccumulatorKind::kSampleDeviation ||
+                              options_.kind == AccumulatorKind::kSampleVariance
+                          ? 1
+                          : 0) {}
 
   void Resize(size_t num_groups) override { groups_.resize(num_groups); }
 

@@ -12,6 +12,7 @@
 #include "ops/keys/word_set.h"
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
+#include "xshards/plan/distinct.h"
 
 namespace xshards::ops {
 
@@ -19,15 +20,14 @@ namespace {
 
 constexpr int64_t kNewKey = -2;
 
-/// Rows come in the order of their positions. Holds a number a key: how many there are is
-/// up to the exchange before it, which has so many destinations that these are few.
+/// Rows arrive in the order of their positions. Keeps one number per key: the exchange
+/// before it has enough destinations that keys are few.
 class FinalPositions final : public UnaryStream {
  public:
-  FinalPositions(AggregateNode node, std::unique_ptr<BatchStream> input,
+  FinalPositions(DistinctNode node, std::unique_ptr<BatchStream> input,
                  OperatorContext& context)
       : UnaryStream(std::move(input), context),
         node_(std::move(node)),
-        wanted_(WantedBy(node_)),
         reservation_(context.storage.budget) {}
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
@@ -44,9 +44,9 @@ class FinalPositions final : public UnaryStream {
   arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) override {
     ARROW_ASSIGN_OR_RAISE(keys_, FindColumns(*input, node_.keys));
-    ARROW_ASSIGN_OR_RAISE(auto state, FindColumns(*input, {kPositionState}));
+    ARROW_ASSIGN_OR_RAISE(auto state, FindColumns(*input, {kPositionColumn}));
     state_ = state[0];
-    return arrow::schema({arrow::field(node_.aggregates[0].output, arrow::int64())});
+    return arrow::schema({arrow::field(kPositionColumn, arrow::int64())});
   }
 
  private:
@@ -69,10 +69,10 @@ class FinalPositions final : public UnaryStream {
     return num_rows > 0 ? ConsumeWords(batches, num_rows) : arrow::Status::OK();
   }
 
-  /// True if the only key is an integer and the first rows of keys are wanted: then all
-  /// that must be known of a key is whether it came before.
+  /// True if the only key is an integer and the first row of each key is kept: then it is
+  /// enough to know whether a key was seen before.
   bool AreWords() const {
-    return wanted_ == WantedRow::kFirst && keys_.size() == 1 &&
+    return node_.keep == Keep::kFirst && keys_.size() == 1 &&
            arrow::is_integer(input_schema()->field(keys_[0])->type()->id());
   }
 
@@ -85,8 +85,8 @@ class FinalPositions final : public UnaryStream {
       const int64_t* position =
           static_cast<const arrow::Int64Array&>(*batch->column(state_)).raw_values();
       const auto note = [&](int64_t row, bool is_new) {
-        if (is_new != node_.others)
-          (node_.others ? others_ : held_).push_back(position[row]);
+        if (is_new != node_.gives_dropped)
+          (node_.gives_dropped ? dropped_ : held_).push_back(position[row]);
       };
       VisitKeyValues(
           *batch->column(keys_[0]),
@@ -100,7 +100,7 @@ class FinalPositions final : public UnaryStream {
   void CountMemory(int64_t bytes) {
     reservation_.Resize(
         bytes +
-        static_cast<int64_t>((held_.capacity() + others_.capacity()) * sizeof(int64_t)));
+        static_cast<int64_t>((held_.capacity() + dropped_.capacity()) * sizeof(int64_t)));
   }
 
   arrow::Status Consume(const arrow::RecordBatch& batch) {
@@ -116,38 +116,37 @@ class FinalPositions final : public UnaryStream {
     return arrow::Status::OK();
   }
 
-  /// See another row of a key, of which `held` is the wanted one so far.
+  /// Add another row of a key, whose kept position so far is `held`.
   void Note(int64_t& held, int64_t position) {
     if (held == kNewKey) {
       held = position;
       return;
     }
-    switch (wanted_) {
-      case WantedRow::kFirst:
-        PutAside(position);
+    switch (node_.keep) {
+      case Keep::kFirst:
+        NoteDropped(position);
         return;
-      case WantedRow::kLast:
-        PutAside(std::exchange(held, position));
+      case Keep::kLast:
+        NoteDropped(std::exchange(held, position));
         return;
-      case WantedRow::kSingle:
-        PutAside(std::exchange(held, kNoPosition));
-        PutAside(position);
+      case Keep::kNone:
+        NoteDropped(std::exchange(held, kNoPosition));
+        NoteDropped(position);
     }
   }
 
-  void PutAside(int64_t position) {
-    if (node_.others && position != kNoPosition) others_.push_back(position);
+  void NoteDropped(int64_t position) {
+    if (node_.gives_dropped && position != kNoPosition) dropped_.push_back(position);
   }
 
   std::shared_ptr<arrow::RecordBatch> TakeOutput() {
-    if (!node_.others) std::erase(held_, kNoPosition);
-    auto positions = ToArray(std::move(node_.others ? others_ : held_));
+    if (!node_.gives_dropped) std::erase(held_, kNoPosition);
+    auto positions = ToArray(std::move(node_.gives_dropped ? dropped_ : held_));
     const int64_t num_rows = positions->length();
     return arrow::RecordBatch::Make(schema_, num_rows, {std::move(positions)});
   }
 
-  const AggregateNode node_;
-  const WantedRow wanted_;
+  const DistinctNode node_;
   Reservation reservation_;
   std::vector<int> keys_;
   int state_ = 0;  // the column of positions
@@ -155,27 +154,16 @@ class FinalPositions final : public UnaryStream {
   std::vector<uint32_t> ids_;
   std::vector<int64_t> new_rows_;
   std::vector<int64_t> held_;  // by key
-  std::vector<int64_t> others_;
+  std::vector<int64_t> dropped_;
   bool is_done_ = false;
   BatchSlicer output_;
 };
 
 }  // namespace
 
-bool GivesPositions(const AggregateNode& node) {
-  return node.aggregates.size() == 1 &&
-         node.aggregates[0].function.ends_with("_position");
-}
-
-WantedRow WantedBy(const AggregateNode& node) {
-  const auto& function = node.aggregates[0].function;
-  if (function == "last_position") return WantedRow::kLast;
-  return function == "single_position" ? WantedRow::kSingle : WantedRow::kFirst;
-}
-
 OpenedNode OpenFinalPositions(const PlanNode& node, BatchStreams inputs,
                               OperatorContext& context) {
-  return OpenUnary<FinalPositions, AggregateNode>(node, std::move(inputs), context);
+  return OpenUnary<FinalPositions, DistinctNode>(node, std::move(inputs), context);
 }
 
 }  // namespace xshards::ops

@@ -25,25 +25,26 @@ namespace xshards::ops {
 
 namespace {
 
-// Rows whose keys are looked at together; they move when all were seen.
+// Rows whose keys are deduplicated together, before they are output.
 constexpr int64_t kChunkRows = 1 << 20;
-// Of the budget, what a chunk may take on each thread.
+// The share of the budget for a chunk on each thread.
 constexpr int64_t kHeldInBudget = 32;
-// Where nearly all of the first rows of a chunk differ, so do most of the others: looking
-// for equal ones only costs time. A smaller share would not say so: among ten times as
-// many rows, every value may well come several times.
+// If nearly all of the first rows of a chunk differ, most of the others do too: looking
+// for equal ones only costs time. A smaller fraction would not imply this: among ten
+// times as many rows, every value may occur several times.
 constexpr int64_t kTrialRows = 1 << 15;
 constexpr double kAlmostAll = 0.95;
-// Bytes move as numbers where each value comes so often, on average, among what moves.
+// Text is output as dictionary codes if each value occurs at least this often, on
+// average.
 constexpr int64_t kRowsPerValue = 8;
 
-/// A set of numbers below a known one.
+/// A set of numbers below a known bound.
 class NumberSet {
  public:
   explicit NumberSet(uint64_t end) : words_((end + 63) / 64) {}
 
   bool Has(uint32_t number) const { return (words_[number >> 6] & BitOf(number)) != 0; }
-  /// False if it was there already.
+  /// False if it is already a member.
   bool Add(uint32_t number) {
     uint64_t& word = words_[number >> 6];
     const bool is_new = (word & BitOf(number)) == 0;
@@ -60,19 +61,19 @@ class NumberSet {
 using Rows = ScratchVector<uint32_t>;
 
 /// One row of every group.
-Rows PickRows(const KeyCodes::Groups& groups, WantedRow wanted) {
+Rows PickRows(const KeyCodes::Groups& groups, Keep keep) {
   Rows rows(groups.of_row.size());
   const auto num_rows = static_cast<uint32_t>(rows.size());
   NumberSet seen(groups.end);
-  // No branch on what is as good as random.
+  // No branch: it would be unpredictable.
   size_t count = 0;
   for (uint32_t i = 0; i < num_rows; ++i) {
-    const uint32_t row = wanted == WantedRow::kLast ? num_rows - 1 - i : i;
+    const uint32_t row = keep == Keep::kLast ? num_rows - 1 - i : i;
     rows[count] = row;
     count += static_cast<size_t>(seen.Add(groups.of_row[row]));
   }
   rows.resize(count);
-  if (wanted == WantedRow::kLast) std::reverse(rows.begin(), rows.end());
+  if (keep == Keep::kLast) std::reverse(rows.begin(), rows.end());
   return rows;
 }
 
@@ -86,7 +87,7 @@ NumberSet Repeated(const KeyCodes::Groups& groups) {
   return repeated;
 }
 
-/// An array of numbers, whose memory is counted, and where to put them.
+/// A growing array of numbers, whose memory is counted.
 template <typename T>
 arrow::Result<std::pair<std::shared_ptr<arrow::Array>, T*>> NewArray(
     int64_t length, arrow::MemoryPool* pool) {
@@ -106,14 +107,13 @@ int64_t MaxBytes(const OperatorContext& context) {
   return std::max<int64_t>(1, budget->limit() / kHeldInBudget);
 }
 
-/// Gives keys in the form of KeyColumn(), bytes perhaps as dictionaries, and positions.
-class LocalPositions final : public UnaryStream {
+/// Outputs keys in the form of KeyColumn(), text perhaps as dictionaries, and positions.
+class PartialPositions final : public UnaryStream {
  public:
-  LocalPositions(AggregateNode node, std::unique_ptr<BatchStream> input,
-                 OperatorContext& context)
+  PartialPositions(DistinctNode node, std::unique_ptr<BatchStream> input,
+                   OperatorContext& context)
       : UnaryStream(std::move(input), context),
         node_(std::move(node)),
-        wanted_(WantedBy(node_)),
         max_bytes_(MaxBytes(context)),
         reservation_(context.storage.budget),
         position_(FirstPosition(context.partition_index)) {}
@@ -144,11 +144,11 @@ class LocalPositions final : public UnaryStream {
       ARROW_ASSIGN_OR_RAISE(empty, KeyColumn(empty, context_.pool));
       plain_.push_back(std::move(empty));
     }
-    return nullptr;  // rows tell whether dictionaries are worth it
+    return nullptr;  // the rows decide whether dictionaries are worth it
   }
 
  private:
-  /// At most `most` of the next rows; nullptr at the end.
+  /// The next rows, at most `most`; nullptr at the end.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextRows(int64_t most) {
     while (batch_ == nullptr || batch_->num_rows() == 0) {
       ARROW_ASSIGN_OR_RAISE(batch_, NextInput());
@@ -169,7 +169,7 @@ class LocalPositions final : public UnaryStream {
     return MakeRoom(context_);
   }
 
-  /// Give all rows.
+  /// Output all rows.
   arrow::Status Pass(const arrow::RecordBatch& rows) {
     arrow::ArrayVector columns;
     for (int key : keys_) {
@@ -183,9 +183,9 @@ class LocalPositions final : public UnaryStream {
     return Give(std::move(columns), std::move(positions));
   }
 
-  /// Read as many rows as are looked at together, and give one of each key.
+  /// Read the rows of a chunk, and output one of each key.
   arrow::Status RunChunk() {
-    std::optional<KeyCodes> codes;  // once a batch has told of the keys
+    std::optional<KeyCodes> codes;  // set with the first batch
     int64_t num_rows = 0;
     int64_t num_bytes = 0;
     arrow::RecordBatchVector trial;
@@ -219,16 +219,16 @@ class LocalPositions final : public UnaryStream {
   }
 
   arrow::Result<bool> AlmostAllDiffer(const KeyCodes& codes) const {
-    // Dictionaries went out: so must all.
+    // Earlier output had dictionaries, so all must.
     if (gives_codes_) return false;
-    // Columns of few values cost little, and their pairs come again sooner or later.
+    // Columns of few values cost little, and their pairs will repeat.
     bool has_many = false;
     for (size_t i = 0; i < keys_.size(); ++i) {
       has_many |= codes.num_values(i) > codes.num_rows() / 2;
     }
     if (!has_many) return false;
     ARROW_ASSIGN_OR_RAISE(auto groups, codes.FindGroups());
-    const auto num_keys = PickRows(groups, WantedRow::kFirst).size();
+    const auto num_keys = PickRows(groups, Keep::kFirst).size();
     return static_cast<double>(num_keys) >
            kAlmostAll * static_cast<double>(codes.num_rows());
   }
@@ -236,11 +236,11 @@ class LocalPositions final : public UnaryStream {
   arrow::Status GivePicked(const KeyCodes& codes) {
     KeyCodes::Groups groups;
     Rows rows;
-    if (keys_.size() == 1 && wanted_ == WantedRow::kFirst) {
+    if (keys_.size() == 1 && node_.keep == Keep::kFirst) {
       rows = codes.first_rows(0);
     } else {
       ARROW_ASSIGN_OR_RAISE(groups, codes.FindGroups());
-      rows = PickRows(groups, wanted_);
+      rows = PickRows(groups, node_.keep);
     }
     ARROW_ASSIGN_OR_RAISE(auto positions, PositionsOf(rows, groups));
     position_ += codes.num_rows();
@@ -258,7 +258,7 @@ class LocalPositions final : public UnaryStream {
     ARROW_ASSIGN_OR_RAISE(auto made, NewArray<int64_t>(std::ssize(rows), context_.pool));
     auto& [positions, values] = made;
     for (size_t i = 0; i < rows.size(); ++i) values[i] = position_ + rows[i];
-    if (wanted_ != WantedRow::kSingle) return positions;
+    if (node_.keep != Keep::kNone) return positions;
     const NumberSet repeated = Repeated(groups);
     for (size_t i = 0; i < rows.size(); ++i) {
       if (repeated.Has(groups.of_row[rows[i]])) values[i] = kNoPosition;
@@ -266,7 +266,7 @@ class LocalPositions final : public UnaryStream {
     return positions;
   }
 
-  /// True if rows move as numbers of values, with the values beside them.
+  /// True if rows are output as dictionary codes, with the dictionaries.
   bool AreWorthCodes(const KeyCodes& codes, int64_t num_rows) const {
     bool has_bytes = false;
     int64_t num_values = 0;
@@ -281,8 +281,8 @@ class LocalPositions final : public UnaryStream {
                                                           size_t column,
                                                           const Rows& rows) const {
     ARROW_ASSIGN_OR_RAISE(auto values, codes.Values(column, context_.pool));
-    // One row each of the values of one column, in order of first appearance.
-    const bool are_all = keys_.size() == 1 && wanted_ != WantedRow::kLast;
+    // One row per value of one column, in order of first appearance.
+    const bool are_all = keys_.size() == 1 && node_.keep != Keep::kLast;
     if (are_all && !gives_codes_) return values;
     ARROW_ASSIGN_OR_RAISE(auto made, NewArray<int32_t>(std::ssize(rows), context_.pool));
     auto& [indices, picked] = made;
@@ -311,17 +311,16 @@ class LocalPositions final : public UnaryStream {
     for (size_t i = 0; i < keys_.size(); ++i) {
       fields.push_back(arrow::field(node_.keys[i], columns[i]->type()));
     }
-    fields.push_back(arrow::field(kPositionState, arrow::int64()));
+    fields.push_back(arrow::field(kPositionColumn, arrow::int64()));
     schema_ = arrow::schema(std::move(fields));
   }
 
-  const AggregateNode node_;
-  const WantedRow wanted_;
+  const DistinctNode node_;
   const int64_t max_bytes_;
   Reservation reservation_;
   std::vector<int> keys_;
-  arrow::ArrayVector plain_;                   // empty ones, for their types
-  std::shared_ptr<arrow::RecordBatch> batch_;  // what is left of it
+  arrow::ArrayVector plain_;                   // empty arrays, for their types
+  std::shared_ptr<arrow::RecordBatch> batch_;  // its remaining rows
   int64_t position_;                           // of the next row
   bool passes_rows_ = false;                   // from now on
   bool gives_codes_ = false;
@@ -331,9 +330,9 @@ class LocalPositions final : public UnaryStream {
 
 }  // namespace
 
-OpenedNode OpenLocalPositions(const PlanNode& node, BatchStreams inputs,
-                              OperatorContext& context) {
-  return OpenUnary<LocalPositions, AggregateNode>(node, std::move(inputs), context);
+OpenedNode OpenPartialPositions(const PlanNode& node, BatchStreams inputs,
+                                OperatorContext& context) {
+  return OpenUnary<PartialPositions, DistinctNode>(node, std::move(inputs), context);
 }
 
 }  // namespace xshards::ops

@@ -3,26 +3,25 @@
 
 #include <cstdint>
 
-#include "xshards/plan/plan.h"
+#include "ops/executors.h"
 
 namespace xshards::ops {
 
-// The aggregates first_position, last_position and single_position of kAllRows: which row
-// of each key is the first, the last or the only one. They have executors of their own,
-// as all that is known of a group is one number:
+// Which row of each key is the first, the last or the only one. All that is held of a key
+// is one number, its position (see plan/distinct.h):
 //
-//   local_positions.cc  kPartial: rows of a partition that may be it, with positions
-//   final_positions.cc  kFinal: the positions of those that are it, or of the others
+//   partial_distinct.cc  kPartialPositions: rows of a partition that may be kept
+//   final_distinct.cc    kFinalPositions: those that are, or those that are not
 
-enum class WantedRow : uint8_t { kFirst, kLast, kSingle };
+/// Holds a bounded number of keys.
+OpenedNode OpenPartialPositions(const PlanNode& node, BatchStreams inputs,
+                                OperatorContext& context);
+/// Holds all keys of its partition.
+OpenedNode OpenFinalPositions(const PlanNode& node, BatchStreams inputs,
+                              OperatorContext& context);
 
-/// True if an Aggregate gives positions and nothing else.
-bool GivesPositions(const AggregateNode& node);
-WantedRow WantedBy(const AggregateNode& node);
-
-/// The name of the column of positions between the phases.
-inline constexpr char kPositionState[] = "__position_state";
-/// A position that is none: rows of this key are more than one, and none is single.
+/// A position that is none: rows of this key are more than one, so Keep::kNone drops
+/// them.
 inline constexpr int64_t kNoPosition = -1;
 
 }  // namespace xshards::ops

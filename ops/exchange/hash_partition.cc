@@ -11,7 +11,7 @@ namespace xshards::ops {
 
 namespace {
 
-// Hashes of so many rows are in a core's cache when they are read.
+// The hashes of this many rows are still in a core's cache when they are read.
 constexpr int64_t kRowsAtOnce = 1 << 13;
 
 bool HasDictionary(const arrow::ArrayVector& columns) {
@@ -26,7 +26,7 @@ arrow::Status FindHashDestinations(const arrow::RecordBatch& batch,
                                    const std::vector<std::string>& keys,
                                    int32_t num_partitions, int32_t* destinations,
                                    arrow::MemoryPool* pool) {
-  // What a function gave is known only now.
+  // The types of a function's output are known only now.
   for (const auto& key : keys) {
     ARROW_RETURN_NOT_OK(KeyField(key, *batch.schema()).status());
   }

@@ -17,7 +17,7 @@ arrow::Result<std::vector<int32_t>> HashDestinations(const arrow::RecordBatch& b
                                                      int32_t num_partitions,
                                                      arrow::MemoryPool* pool);
 
-/// The same, to memory for as many.
+/// The same, written to `destinations`, one per row.
 arrow::Status FindHashDestinations(const arrow::RecordBatch& batch,
                                    const std::vector<std::string>& keys,
                                    int32_t num_partitions, int32_t* destinations,

@@ -41,7 +41,7 @@ class DestinationWriter {
   bool wrote_first_ = false;
 };
 
-/// Decides where the rows of one batch after the other go.
+/// Decides the destinations of rows, batch by batch.
 class Router {
  public:
   virtual ~Router() = default;
@@ -61,8 +61,8 @@ class GatherRouter final : public Router {
   DestinationWriter& out_;
 };
 
-/// Cuts the whole into ranges whose lengths differ by at most one, the longer ones
-/// first. Slices, so nothing is copied.
+/// Splits all rows into ranges whose lengths differ by at most one, the longer ones
+/// first. The ranges are slices: nothing is copied.
 class BalancedRouter final : public Router {
  public:
   BalancedRouter(const SinkSpec& spec, DestinationWriter& out)
@@ -75,7 +75,7 @@ class BalancedRouter final : public Router {
   arrow::Status Push(std::shared_ptr<arrow::RecordBatch> batch) override {
     if (row_ + batch->num_rows() > total_rows_) {
       return arrow::Status::Invalid("Expected at most ", total_rows_,
-                                    " rows in all, but there is a row ",
+                                    " rows in total, but got row ",
                                     row_ + batch->num_rows());
     }
     for (int64_t at = 0; at < batch->num_rows();) {
@@ -104,11 +104,11 @@ class BalancedRouter final : public Router {
   const int64_t short_length_;
   const int64_t num_longer_;  // ranges of short_length_ + 1 rows
   const int64_t total_rows_;
-  int64_t row_;  // position of the next row in the whole
+  int64_t row_;  // global position of the next row
 };
 
-/// Sends rows by the value of their keys, some batches at a time, so that the pieces for
-/// many destinations are not tiny.
+/// Sends rows by the values of their keys, several batches at a time, so that the blocks
+/// for many destinations are not tiny.
 class KeyRouter final : public Router {
  public:
   KeyRouter(const SinkSpec& spec, DestinationWriter& out, OperatorContext& context)
@@ -126,11 +126,11 @@ class KeyRouter final : public Router {
   arrow::Status Finish() override { return Flush(); }
 
  private:
-  // A column of so many rows, and where they go, fit a core's cache together.
+  // A column of this many rows and their destinations fit a core's cache together.
   static constexpr int64_t kFlushBatches = 4;
-  // Smaller pieces cost more to write, find and read than to hold.
+  // Smaller blocks cost more to write, find and read than to buffer.
   static constexpr int64_t kPieceBytes = 32 << 10;
-  // Of the budget; a flush holds the rows twice, on every thread.
+  // A share of the budget: a flush holds the rows twice, on every thread.
   static constexpr int64_t kHeldInBudget = 16;
 
   static int64_t FlushBytes(const SinkSpec& spec, const OperatorContext& context) {
@@ -191,14 +191,14 @@ class KeyRouter final : public Router {
 
 arrow::Status Validate(const SinkSpec& spec) {
   if (spec.num_partitions < 1) {
-    return arrow::Status::Invalid("Expected 1 or more partitions, not ",
+    return arrow::Status::Invalid("Expected 1 or more partitions, got ",
                                   spec.num_partitions);
   }
   if (spec.mode == ExchangeMode::kRange &&
       (spec.boundaries == nullptr ||
        spec.boundaries->num_rows() >= spec.num_partitions)) {
     return arrow::Status::Invalid(
-        "Expected fewer boundaries than the ", spec.num_partitions, " partitions, not ",
+        "Expected fewer boundaries than the ", spec.num_partitions, " partitions, got ",
         spec.boundaries == nullptr ? "none"
                                    : std::to_string(spec.boundaries->num_rows()));
   }

@@ -18,8 +18,8 @@ namespace xshards::ops {
 
 namespace {
 
-// Whoever chose the boundaries may have put NaN apart from null; here they are one.
-// They get the types of the rows that are compared with them.
+// Boundaries may distinguish NaN from null; here both are missing. Boundaries are cast to
+// the types of the rows they are compared with.
 arrow::Result<arrow::ArrayVector> InOrder(const arrow::RecordBatch& boundaries,
                                           const arrow::ArrayVector& rows,
                                           const std::vector<SortKey>& keys,
@@ -47,7 +47,7 @@ arrow::Result<std::vector<int32_t>> RangeDestinations(
     const arrow::RecordBatch& boundaries, arrow::MemoryPool* pool) {
   if (keys.empty() || boundaries.num_columns() != static_cast<int>(keys.size())) {
     return arrow::Status::Invalid("Expected boundaries with one column for each of ",
-                                  keys.size(), " sort keys, not ",
+                                  keys.size(), " sort keys, got ",
                                   boundaries.num_columns());
   }
   ARROW_ASSIGN_OR_RAISE(auto columns, SortColumns(batch, keys, pool));
@@ -63,7 +63,7 @@ arrow::Result<std::vector<int32_t>> RangeDestinations(
   std::vector<int32_t> destinations(words.size());
   for (size_t row = 0; row < words.size(); ++row) {
     auto limit = std::upper_bound(limit_words.begin(), limit_words.end(), words[row]);
-    // Of boundaries with the row's word, those after the row do not count.
+    // Of the boundaries with the row's word, those after the row do not count.
     while (!is_exact && limit != limit_words.begin() && *(limit - 1) == words[row] &&
            comparator.Compare(static_cast<int64_t>(row), limit - 1 - limit_words.begin(),
                               packed.first_open_key()) < 0) {

@@ -11,9 +11,9 @@
 
 namespace xshards::ops {
 
-/// The partition of each row: the number of boundaries that are at or before it in the
-/// order that Sort gives, missing values included. `boundaries` has one row a boundary
-/// and one column a sort key.
+/// The partition of each row: the number of boundaries at or before it in sort order,
+/// missing values included. `boundaries` has one row per boundary and one column per sort
+/// key.
 arrow::Result<std::vector<int32_t>> RangeDestinations(
     const arrow::RecordBatch& batch, const std::vector<SortKey>& keys, bool nulls_first,
     const arrow::RecordBatch& boundaries, arrow::MemoryPool* pool);

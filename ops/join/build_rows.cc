@@ -11,7 +11,7 @@ void NumberRange::Include(const NumberRange& other) {
 }
 
 void NumberRange::Include(const JoinKeys& keys, size_t begin, size_t end) {
-  // Not in the members, which the loop would write each time.
+  // Local variables: the loop would write members in every iteration.
   NumberRange range;
   const bool any_missing = keys.any_missing();
   for (size_t row = begin; row < end; ++row) {

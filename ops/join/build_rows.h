@@ -17,14 +17,14 @@ namespace xshards::ops {
 
 class JoinPairs;
 
-/// The rows of the side of a join that is held, found by key. Made in steps of tasks that
-/// threads can share; once they are made they never change.
+/// The rows of the build side of a join, found by key. Built in steps of tasks that
+/// threads can share; immutable once built.
 class HeldRows {
  public:
   static constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
 
-  /// Where listing the pairs of a batch stands: at a row, and, if some of its matches are
-  /// listed, the next one.
+  /// The position of ListPairs in a batch: a row, and its next match if some of its
+  /// matches are already listed.
   struct PairCursor {
     size_t row = 0;
     uint32_t match = kNoRow;
@@ -32,19 +32,19 @@ class HeldRows {
 
   virtual ~HeldRows() = default;
 
-  /// Begin the next step, once all tasks of the one before are done. Gives the number of
-  /// its tasks, which can be run at the same time; 0 after the last step.
+  /// Begin the next step, once all tasks of the previous one are done. Returns the number
+  /// of its tasks, which can run concurrently; 0 after the last step.
   virtual arrow::Result<size_t> StartStep() = 0;
   virtual arrow::Status RunTask(size_t task) = 0;
 
   const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
-  /// The first row that each row of the other side matches, or kNoRow.
+  /// The first match of each probe row, or kNoRow.
   virtual void Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const = 0;
-  /// The row that matches after this one, or kNoRow; in ascending order.
+  /// The next match after this row, or kNoRow; in ascending order.
   virtual uint32_t Next(uint32_t row) const = 0;
-  /// List rows of the other side, from `at` on, each with all it matches, until there is
-  /// no more room or no more row. `first` is what Find gave. Rows that match none are
-  /// listed if `with_lonely`.
+  /// List probe rows from `at` on, each with all its matches, until `pairs` is full or
+  /// the rows end. `first` is the output of Find. Rows without a match are listed if
+  /// `with_lonely`.
   virtual void ListPairs(const ScratchVector<uint32_t>& first, bool with_lonely,
                          PairCursor* at, JoinPairs* pairs) const = 0;
   /// True if a row may match more than one.
@@ -57,18 +57,18 @@ class HeldRows {
   std::shared_ptr<arrow::RecordBatch> rows_;
 };
 
-/// The least and the greatest of some keys that are numbers.
+/// The minimum and maximum of integer keys.
 struct NumberRange {
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t greatest = std::numeric_limits<int64_t>::min();
 
   bool is_empty() const { return least > greatest; }
-  /// How far apart they are.
+  /// Maximum minus minimum.
   uint64_t width() const {
     return static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
   }
   void Include(const NumberRange& other);
-  /// Missing keys have no number.
+  /// Missing keys are ignored.
   void Include(const JoinKeys& keys, size_t begin, size_t end);
 };
 

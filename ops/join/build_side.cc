@@ -15,7 +15,7 @@ namespace xshards::ops {
 
 namespace {
 
-// How often a thread that waits looks whether it should stop.
+// How often a waiting thread checks whether to stop.
 constexpr auto kWait = std::chrono::milliseconds(20);
 
 }  // namespace

@@ -21,31 +21,31 @@
 
 namespace xshards::ops {
 
-/// Makes what finds the rows of the side of a join that is held: OrderedRows where the
-/// rows are such, else a JoinTable. Every thread that asks for it helps to make it: reads
-/// the rows, moves them, fills parts. Lives as long as they are used.
+/// Builds the lookup structure of a join's build side: OrderedRows if the keys are dense
+/// integers, else a JoinTable. Every thread that needs it helps to build it: reads the
+/// rows, moves them, fills parts. Must outlive the rows.
 class JoinBuild {
  public:
   struct Spec {
     std::vector<int> keys;
     JoinKeyKind kind = JoinKeyKind::kNone;
-    int64_t max_bytes = 0;  // of the input, about
-    /// Set: only these columns are taken, of rows in any order.
+    int64_t max_bytes = 0;  // of the input, approximately
+    /// If set, only these columns are kept, and rows may be in any order.
     std::optional<std::vector<int>> taken{};
   };
 
   JoinBuild(Spec spec, const OperatorContext& context)
       : spec_(std::move(spec)), pool_(context.pool) {}
 
-  /// Help until they are there. All who call must give inputs of the same rows; only
-  /// one of them is read. Waits for others, unless `context` is told to stop.
+  /// Help until the rows are built. All callers must pass inputs of the same rows; only
+  /// one of them is read. Waits for other threads, unless `context` is told to stop.
   arrow::Result<std::shared_ptr<const HeldRows>> Get(Input& input,
                                                      const OperatorContext& context);
-  /// True if the input had more rows than fitted; known once the others are there.
+  /// True if the input has more rows than fit; known once Get has returned.
   bool has_more() const { return next_batch_ != nullptr; }
   /// The first batch that did not fit.
   std::shared_ptr<arrow::RecordBatch> TakeNextBatch() { return std::move(next_batch_); }
-  /// Begin with a batch that another did not hold any more.
+  /// Begin with the batch that did not fit into another build.
   void StartWith(std::shared_ptr<arrow::RecordBatch> batch) {
     next_batch_ = std::move(batch);
   }
@@ -55,13 +55,13 @@ class JoinBuild {
 
   enum class Step : uint8_t { kNone, kRead, kOrder, kJoinColumns, kFillTable };
 
-  /// Set the tasks of the next step, which can be done at the same time. Called with the
-  /// lock.
+  /// Set the tasks of the next step, which can run concurrently. Called with the lock
+  /// held.
   arrow::Status StartStep();
-  /// The next step of ordering the rows, or, if they can't be ordered, of a table.
+  /// The next step of ordering the rows, or of the table if they cannot be ordered.
   arrow::Status GoOnOrdering();
   void AddTask(Task task) { tasks_.push_back(std::move(task)); }
-  /// Add the tasks of what is made in steps of its own; false after its last.
+  /// Add the tasks of the rows' own next step; false after the last.
   arrow::Result<bool> AddTasksOf(HeldRows& rows);
   std::shared_ptr<OrderedRows> TryToOrder() const;
   arrow::Status ReadRows(Input& input, const OperatorContext& context);

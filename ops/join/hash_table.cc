@@ -12,7 +12,7 @@ namespace xshards::ops {
 
 namespace {
 
-// Of a part, so that its table is in cache.
+// Rows of a part: its table fits a core's cache.
 constexpr size_t kSlotRowsInPart = size_t{1} << 16;
 constexpr size_t kNumbersInPart = size_t{1} << 18;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
@@ -45,8 +45,8 @@ arrow::Result<std::shared_ptr<JoinTable>> JoinTable::Make(
     std::shared_ptr<arrow::RecordBatch> rows, const std::vector<int>& keys,
     JoinKeyKind kind, arrow::MemoryPool* pool) {
   if (rows->num_rows() >= int64_t{kNoRow}) {
-    return arrow::Status::CapacityError("A join holds at most ", kNoRow,
-                                        " rows of a partition at once, not ",
+    return arrow::Status::CapacityError("A join build side can have at most ", kNoRow,
+                                        " rows per partition in memory, got ",
                                         rows->num_rows());
   }
   ARROW_ASSIGN_OR_RAISE(auto made, JoinKeys::Make(*rows, keys, kind, pool));
@@ -67,7 +67,7 @@ arrow::Result<size_t> JoinTable::StartStep() {
       ChooseParts();
       sorted_words_.resize(num_rows_);
       if (dense_.empty()) sorted_rows_.resize(num_rows_);
-      // Rows whose key is missing are sorted behind all parts.
+      // Rows whose key is missing are sorted after all parts.
       sorted_.Start(num_chunks_, parts_.size() + 1);
       return num_chunks_;
     case Step::kSort:
@@ -116,7 +116,7 @@ void JoinTable::ChooseDense() {
   for (const NumberRange& range : ranges_) whole.Include(range);
   if (whole.is_empty()) return;
   least_ = static_cast<uint64_t>(whole.least);
-  // A slot takes as much as four of these, and there would be two of them a row.
+  // A slot takes as much memory as four of these, and a row needs two slots.
   if (whole.width() < uint64_t{8} * num_rows_) dense_.resize(whole.width() + 1);
 }
 
@@ -127,7 +127,7 @@ void JoinTable::ChooseParts() {
     parts_.resize(size_t{1} << bits);
     return;
   }
-  // As many numbers to each part, but for the last.
+  // The same number of keys for each part, except the last.
   const int bits = RowsByPart::PartBits(dense_.size(), kNumbersInPart);
   shift_ = std::max(0, static_cast<int>(std::bit_width(dense_.size() - 1)) - bits);
   parts_.resize(((dense_.size() - 1) >> shift_) + 1);
@@ -142,7 +142,7 @@ void JoinTable::SortChunk(size_t chunk) {
           sorted_rows_[place] = row;
         });
   } else {
-    // The place within a part is less than 2^32: two in one word are written at once.
+    // A key's offset within a part is below 2^32: offset and row are written as one word.
     const uint64_t mask = (uint64_t{1} << shift_) - 1;
     SortRows(
         chunk, [this](uint64_t word) { return (word - least_) >> shift_; },
@@ -212,7 +212,7 @@ void JoinTable::FillDense(size_t number) {
   uint32_t* const places = dense_.data() + first;
   std::fill_n(places, std::min(uint64_t{1} << shift_, dense_.size() - first), kNoRow);
   bool has_repeats = false;
-  // Backwards, so that the rows of a key end up in ascending order.
+  // Backwards: the rows of a key end up in ascending order.
   for (size_t chunk = num_chunks_; chunk-- > 0;) {
     const auto [begin, end] = sorted_.Places(chunk, number);
     for (uint32_t i = end; i-- > begin;) {
@@ -222,7 +222,7 @@ void JoinTable::FillDense(size_t number) {
         ExpectRepeats();
         has_repeats = true;
       }
-      // Not only where a row repeats: that would be a branch as good as random.
+      // Unconditionally, not only for repeated keys: that branch would be unpredictable.
       if (has_repeats) next_[row] = place;
       place = row;
     }
@@ -291,7 +291,7 @@ void JoinTable::FindDense(const JoinKeys& keys, ScratchVector<uint32_t>* first) 
   const size_t num_rows = keys.num_rows();
   const auto find = [&](size_t row) {
     const uint64_t at = keys.word(row) - least_;
-    // No branch on what is found: as good as random, it would be inferred wrong.
+    // No branch on the result: it would be unpredictable.
     const uint32_t found = dense_[at < size ? at : 0];
     (*first)[row] = at < size ? found : kNoRow;
   };

@@ -19,9 +19,9 @@
 
 namespace xshards::ops {
 
-/// Held rows that a table finds by key, whatever the keys are.
+/// Build rows that a hash table finds by key, for keys of any kind.
 ///
-/// Rows are sorted into parts, by number if numbers lie close together, else by hash:
+/// Rows are partitioned into parts, by value if keys are dense integers, else by hash:
 /// the table of a part is filled while it is in cache.
 class JoinTable final : public HeldRows {
  public:
@@ -67,7 +67,7 @@ class JoinTable final : public HeldRows {
   JoinTable(std::shared_ptr<arrow::RecordBatch> rows, JoinKeys keys, JoinKeyKind kind,
             arrow::MemoryPool* pool);
   std::pair<uint32_t, uint32_t> RowsOfChunk(size_t chunk) const;
-  /// See whether the words are numbers that lie close together.
+  /// Check whether the words are dense integers.
   void ChooseDense();
   void ChooseParts();
   void SortChunk(size_t chunk);
@@ -76,7 +76,7 @@ class JoinTable final : public HeldRows {
   void FillMissing();
   void FillSlots(size_t number);
   void FillDense(size_t number);
-  /// Make room for rows of one key; called before the first such row is noted.
+  /// Allocate the links between rows of one key; called before the first is set.
   void ExpectRepeats();
   void FindDense(const JoinKeys& keys, ScratchVector<uint32_t>* first) const;
   size_t PartOfHash(uint64_t hash) const { return hash >> 32 >> shift_; }
@@ -90,21 +90,22 @@ class JoinTable final : public HeldRows {
   const size_t num_chunks_;
   arrow::MemoryPool* const pool_;
   std::vector<Part> parts_;
-  int shift_ = 0;  // what of a number, or of the upper half of a hash, is not the part
+  int shift_ = 0;  // bits of a key, or of the upper half of a hash, below its part
   std::once_flag expects_repeats_;
-  ScratchVector<uint32_t> next_;  // row of the same key; empty if no key repeats
+  ScratchVector<uint32_t> next_;  // next row of the same key; empty if no key repeats
   uint32_t first_missing_ = kNoRow;
   bool repeats_missing_ = false;
-  // The first row of each number from `least_` on, in place of slots; empty if the
-  // numbers do not lie close together.
+  // The first row of each key from `least_` on, instead of slots; empty if keys are not
+  // dense integers.
   ScratchVector<uint32_t> dense_;
   uint64_t least_ = 0;
 
-  // While the table is made.
+  // Used while the table is built.
   Step step_ = Step::kNone;
-  std::vector<NumberRange> ranges_;       // of the chunks
-  ScratchVector<uint64_t> sorted_words_;  // of a dense table, with the row below
-  ScratchVector<uint32_t> sorted_rows_;   // of slots
+  std::vector<NumberRange> ranges_;  // of the chunks
+  ScratchVector<uint64_t>
+      sorted_words_;  // of a dense table, with the row in the lower half
+  ScratchVector<uint32_t> sorted_rows_;  // of slots
   RowsByPart sorted_;
 };
 

@@ -24,10 +24,10 @@ namespace xshards::ops {
 
 namespace {
 
-// What is held at once of a side that is not shared: with its table and what comes out,
-// on a few threads, it is within the budget.
+// The share of the budget for the rows of a build side that is not shared: with its table
+// and output, on a few threads, it fits.
 constexpr int64_t kHeldInBudget = 12;
-// Of one output batch, however narrow its rows are.
+// Rows of one output batch, however narrow they are.
 constexpr int64_t kMaxPairs = int64_t{1} << 20;
 
 class JoinStream final : public BatchStream {
@@ -74,7 +74,7 @@ class JoinStream final : public BatchStream {
  private:
   enum class Phase : uint8_t { kPairs, kBuildRest, kProbeRest, kEnd };
 
-  /// False if a side ended without telling its schema: then there is nothing to join.
+  /// False if a side ended with an unknown schema: then there is nothing to join.
   arrow::Result<bool> Start() {
     std::shared_ptr<arrow::RecordBatch> first;
     if (build_.schema() == nullptr) {
@@ -88,15 +88,15 @@ class JoinStream final : public BatchStream {
     return true;
   }
 
-  /// Make a table of the next rows of the build side, `first` before them.
+  /// Build a table of the next rows of the build side, beginning with `first`.
   arrow::Status Hold(std::shared_ptr<arrow::RecordBatch> first) {
     JoinBuild::Spec spec{.keys = columns_->build_keys(),
                          .kind = columns_->key_kind(),
                          .max_bytes = context_.storage.budget->limit() / kHeldInBudget};
-    // In an outer join, rows that have no partner come in their order.
+    // In an outer join, rows without a match keep their order.
     if (node_.type != JoinType::kOuter) spec.taken = columns_->TakenOfBuild();
     const bool is_shared = node_.shared_table > 0 && context_.stage != nullptr;
-    // Rows that are held whole are all held: some fragments give none of them.
+    // All fragments probe the complete build side: it is not split into passes.
     if (node_.shared_table > 0) spec.max_bytes = std::numeric_limits<int64_t>::max();
     if (is_shared) {
       build_table_ = context_.stage->GetOrMake<JoinBuild>(node_.shared_table, [&] {
@@ -143,8 +143,8 @@ class JoinStream final : public BatchStream {
     }
   }
 
-  /// The next rows of the probe side with their partners, or nullptr at the end. One
-  /// probe row may have more partners than fit: it goes on where it was.
+  /// The next rows of the probe side with their matches, or nullptr at the end. A probe
+  /// row with more matches than fit continues in the next batch.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Pairs() {
     if (batch_ == nullptr || at_.row == first_.size()) {
       ARROW_ASSIGN_OR_RAISE(batch_, probe_.Next());
@@ -170,8 +170,9 @@ class JoinStream final : public BatchStream {
 
   arrow::Status StartBatch() {
     if (batch_->num_rows() >= int64_t{HeldRows::kNoRow}) {
-      return arrow::Status::CapacityError("A join takes at most ", HeldRows::kNoRow,
-                                          " rows of a batch, not ", batch_->num_rows());
+      return arrow::Status::CapacityError("Expected at most ", HeldRows::kNoRow,
+                                          " rows in a batch of a join, got ",
+                                          batch_->num_rows());
     }
     at_ = {};
     const int64_t build_rows = std::max<int64_t>(1, table_->rows()->num_rows());
@@ -198,13 +199,13 @@ class JoinStream final : public BatchStream {
     }
   }
 
-  /// True if nothing is to be done but to put each row beside its only partner, or none.
+  /// True if each probe row has at most one match, so that no pairs have to be listed.
   bool IsOneToOne() const { return !has_repeats_ && !probe_.keeps_rows(); }
 
   size_t NumNextRows() const { return std::min(first_.size() - at_.row, max_rows_); }
 
-  /// Note the partners of the next rows, for an outer join. Rows without one write to a
-  /// place that nobody reads, instead of a branch on what is as good as random.
+  /// Mark the matches of the next rows, for an outer join. Rows without a match write to
+  /// an entry that is never read, which avoids an unpredictable branch.
   void MatchFirst() {
     if (matched_.empty()) return;
     uint8_t lonely = 0;
@@ -216,7 +217,7 @@ class JoinStream final : public BatchStream {
     }
   }
 
-  /// The partners of the next rows, as they were found, if each row has one.
+  /// The matches of the next rows, if each row has exactly one.
   std::shared_ptr<arrow::Array> AllPartners() const {
     const uint32_t* const partners = first_.data() + at_.row;
     const size_t count = NumNextRows();
@@ -225,7 +226,7 @@ class JoinStream final : public BatchStream {
     return all ? ViewRows(partners, count) : nullptr;
   }
 
-  /// PairRows for the plain case, without a branch on what is as good as random.
+  /// PairRows for at most one match per row, without an unpredictable branch.
   void PairFirst() {
     const size_t end = at_.row + NumNextRows();
     pairs_.Start(end - at_.row);
@@ -278,7 +279,7 @@ class JoinStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
-  /// The next rows of the build side that had no partner, or nullptr at the end.
+  /// The next rows of the build side that had no match, or nullptr at the end.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> BuildRest() {
     if (next_unmatched_ == unmatched_.size()) return nullptr;
     const size_t count = std::min(unmatched_.size() - next_unmatched_, max_rows_);
@@ -287,8 +288,8 @@ class JoinStream final : public BatchStream {
     return columns_->BuildOnly(*table_->rows(), rows, context_.pool);
   }
 
-  /// Hold the next rows of the build side, for another pass over the probe side; after
-  /// the last, give the rows of the probe side that are due.
+  /// Load the next rows of the build side for another pass over the probe side; after the
+  /// last, output the unmatched rows of the probe side.
   arrow::Status EndPass() {
     if (!probe_.keeps_rows()) {
       phase_ = Phase::kEnd;
@@ -323,22 +324,22 @@ class JoinStream final : public BatchStream {
   Input right_;
   ProbeRows probe_;
   Input& build_;
-  const bool is_selection_;  // semi or anti: gives rows of the left alone
-  const bool keeps_probe_;   // gives rows of the probe side that have no partner
+  const bool is_selection_;  // semi or anti: outputs rows of the left only
+  const bool keeps_probe_;   // outputs rows of the probe side that have no match
   std::optional<JoinColumns> columns_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<JoinBuild> build_table_;
   std::shared_ptr<const HeldRows> table_;
-  bool has_repeats_ = true;  // in the table: a row may have several partners
+  bool has_repeats_ = true;  // in the table: a row may have several matches
   Phase phase_ = Phase::kPairs;
 
   std::shared_ptr<arrow::RecordBatch> batch_;  // of the probe side
-  ScratchVector<uint32_t> first_;              // the first partner of its rows
+  ScratchVector<uint32_t> first_;              // the first match of its rows
   HeldRows::PairCursor at_;                    // the next of its rows
   size_t max_rows_ = 1;                        // of one output batch
   JoinPairs pairs_;                            // of the next output batch
   ScratchVector<uint8_t> matched_;     // rows of the build side, for an outer join
-  ScratchVector<uint32_t> unmatched_;  // those that had no partner
+  ScratchVector<uint32_t> unmatched_;  // those without a match
   size_t next_unmatched_ = 0;
   BatchCoalescer joined_;
 };

@@ -44,7 +44,7 @@ const uint64_t* Widen(const arrow::Array& column, ScratchVector<uint64_t>& words
   return words.data();
 }
 
-/// The numbers of a column as words: where they lie, or made in `words`.
+/// The integers of a column as words: in place, or converted into `words`.
 const uint64_t* NumbersOf(const arrow::Array& column, ScratchVector<uint64_t>& words) {
   switch (column.type_id()) {
     case Type::INT8:
@@ -81,7 +81,7 @@ arrow::Result<std::shared_ptr<arrow::LargeBinaryArray>> AsLargeBinary(
   return std::make_shared<arrow::LargeBinaryArray>(std::move(data));
 }
 
-/// The key columns of a batch, decoded: words and bytes are made of plain values.
+/// The key columns of a batch, decoded: words and bytes are made from plain values.
 arrow::Result<arrow::ArrayVector> PlainKeys(const arrow::RecordBatch& batch,
                                             const std::vector<int>& keys,
                                             arrow::MemoryPool* pool) {

@@ -14,8 +14,8 @@
 
 namespace xshards::ops {
 
-/// What the keys of both sides of a join are brought to. Chosen by the types, so that
-/// keys that are equal (see key_values.h) are equal in it.
+/// The representation of the keys of both sides of a join. Chosen by their types, such
+/// that equal keys (see key_equality.h) have equal representations.
 enum class JoinKeyKind : uint8_t {
   kNone,     // a cross join
   kWord,     // one integer or time: the number itself
@@ -34,13 +34,13 @@ class JoinKeys {
   static arrow::Result<JoinKeys> Make(const arrow::RecordBatch& batch,
                                       const std::vector<int>& keys, JoinKeyKind kind,
                                       arrow::MemoryPool* pool);
-  JoinKeys(JoinKeys&&) = default;  // not copied: it points into itself
+  JoinKeys(JoinKeys&&) = default;  // move-only: it points into itself
   JoinKeys& operator=(JoinKeys&&) = default;
 
   size_t num_rows() const { return num_rows_; }
-  /// Equal for equal keys; of bytes, it is their hash. Not for missing keys.
+  /// Equal for equal keys; for bytes, their hash. Undefined for missing keys.
   uint64_t word(size_t row) const { return words_[row]; }
-  /// Bytes whose hash is the word; there are none if words say it all.
+  /// Bytes whose hash is the word; none if words identify keys.
   bool has_bytes() const { return bytes_ != nullptr; }
   std::string_view bytes(size_t row) const {
     return bytes_->GetView(static_cast<int64_t>(row));
@@ -54,11 +54,12 @@ class JoinKeys {
   JoinKeys() = default;
 
   size_t num_rows_ = 0;
-  const uint64_t* words_ = nullptr;       // those of one of the two that follow
-  ScratchVector<uint64_t> own_words_;     // of the pool
-  std::shared_ptr<arrow::Array> values_;  // whose numbers are as wide as words
+  const uint64_t* words_ = nullptr;       // points into one of the next two
+  ScratchVector<uint64_t> own_words_;     // allocated from the pool
+  std::shared_ptr<arrow::Array> values_;  // an array of 64-bit numbers
   std::shared_ptr<arrow::LargeBinaryArray> bytes_;
-  std::shared_ptr<arrow::Array> column_;  // that has missing values; nullptr if none is
+  std::shared_ptr<arrow::Array>
+      column_;  // the column with missing values; nullptr if there are none
 };
 
 }  // namespace xshards::ops

@@ -17,8 +17,7 @@
 
 namespace xshards::ops {
 
-/// Which row of the side of a join that streams by stands beside which row of the side
-/// that is held, in the order of the output.
+/// Pairs of a probe row and its matching build row, in output order.
 class JoinPairs {
  public:
   explicit JoinPairs(arrow::MemoryPool* pool)
@@ -26,13 +25,13 @@ class JoinPairs {
         probe_(ScratchAllocator<uint32_t>(pool)),
         held_(ScratchAllocator<uint32_t>(pool)) {}
 
-  /// Drop all pairs, and make room for so many.
+  /// Drop all pairs, and reserve room for `max_pairs`.
   void Start(size_t max_pairs);
   bool is_full() const { return size_ == probe_.size(); }
   size_t size() const { return size_; }
 
   /// There must be room. `held` may be HeldRows::kNoRow. Kept only if `is_pair`, which
-  /// spares loops a branch on what is as good as random.
+  /// spares loops an unpredictable branch.
   void Add(size_t probe, uint32_t held, bool is_pair = true) {
     probe_[size_] = static_cast<uint32_t>(probe);
     held_[size_] = held;
@@ -41,23 +40,23 @@ class JoinPairs {
 
   uint32_t probe(size_t pair) const { return probe_[pair]; }
   uint32_t held(size_t pair) const { return held_[pair]; }
-  /// True if the rows of the probe side follow each other, so that they need no copy.
+  /// True if the rows of the probe side are consecutive, so that they need no copy.
   bool is_slice() const;
 
   /// The row numbers of a side, null where there is no row. They are views of this
-  /// object's memory, to be dropped before it changes.
+  /// object's memory, valid until it changes.
   std::shared_ptr<arrow::Array> ProbeRows() const;
   arrow::Result<std::shared_ptr<arrow::Array>> HeldRowsOrNull() const;
 
  private:
   arrow::MemoryPool* const pool_;
-  ScratchVector<uint32_t> probe_;  // as long as there is room
+  ScratchVector<uint32_t> probe_;  // its length is the capacity
   ScratchVector<uint32_t> held_;
   size_t size_ = 0;
 };
 
-/// HeldRows::ListPairs of a class whose Next() the compiler then knows, as well as what
-/// it reads: ReadAheadOf() is told of rows before their turn.
+/// HeldRows::ListPairs for a concrete class, whose Next() can then be inlined;
+/// ReadAheadOf() prefetches what Next() will read.
 template <typename Held>
 void ListPairsOf(const Held& held, const ScratchVector<uint32_t>& first, bool with_lonely,
                  HeldRows::PairCursor* at, JoinPairs* pairs) {

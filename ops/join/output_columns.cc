@@ -13,8 +13,8 @@ namespace xshards::ops {
 
 namespace {
 
-/// Gather a column, or take it as it is if there are no `rows`, and give it the output's
-/// type: keys of one name may differ in type.
+/// Gather a column, or forward it if `rows` is null, and cast it to the output's type:
+/// keys of one name may differ in type.
 arrow::Result<std::shared_ptr<arrow::Array>> GatherAs(
     const std::shared_ptr<arrow::DataType>& type,
     const std::shared_ptr<arrow::Array>& column,
@@ -48,7 +48,7 @@ arrow::Result<JoinColumns> JoinColumns::Make(const JoinNode& node,
     return columns;
   }
 
-  // The left's columns, then the right's without the keys that the left has by that name.
+  // The columns of the left, then those of the right without keys of the same name.
   std::vector<int> partner_of_left(static_cast<size_t>(left.num_fields()), -1);
   std::vector<bool> is_shared(static_cast<size_t>(right.num_fields()), false);
   for (size_t i = 0; i < left_keys.size(); ++i) {

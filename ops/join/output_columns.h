@@ -15,9 +15,9 @@ namespace xshards::ops {
 
 /// Where each column of a join's output comes from.
 ///
-/// Of the two inputs, one is held (`build`) and one streams by (`probe`): the right and
-/// the left, except where the node says otherwise and in a right join, so that the order
-/// of the rows that are all kept is kept too.
+/// Of the two inputs, one is held in memory (`build`) and one streams (`probe`): the
+/// right and the left, unless the node says otherwise; in a right join the left is built,
+/// so that the rows of the right keep their order.
 class JoinColumns {
  public:
   /// KeyError names a missing key.
@@ -35,20 +35,21 @@ class JoinColumns {
     return node.build_left || node.type == JoinType::kRight;
   }
 
-  /// Rows of both sides put side by side; a null row number gives nulls. `probe_rows`
-  /// nullptr stands for all rows of the probe side, which are passed on, not copied.
+  /// The columns of both sides at the given rows; a null row number gives nulls.
+  /// `probe_rows` nullptr means all rows of the probe side, which are forwarded, not
+  /// copied.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Pair(
       const arrow::RecordBatch& probe, const std::shared_ptr<arrow::Array>& probe_rows,
       const arrow::RecordBatch& build, const std::shared_ptr<arrow::Array>& build_rows,
       arrow::MemoryPool* pool) const;
-  /// Rows of the build side that have no partner.
+  /// Rows of the build side that have no match.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> BuildOnly(
       const arrow::RecordBatch& build, const std::shared_ptr<arrow::Array>& build_rows,
       arrow::MemoryPool* pool) const;
 
  private:
   struct Source {
-    int probe = -1;  // position on that side; both for a key of one name
+    int probe = -1;  // position on that side; both are set for a key of one name
     int build = -1;
   };
 

@@ -17,15 +17,15 @@ namespace xshards::ops {
 
 namespace {
 
-// Of a part, so that its values are in cache.
+// Rows of a part: its values fit a core's cache.
 constexpr size_t kNumbersInPart = size_t{1} << 16;
-// So many that parts do not share a word of bits.
+// At least this many, so that parts do not share a word of bits.
 constexpr int kMinShift = 6;
 constexpr size_t kMinPlaces = size_t{1} << kMinShift;
-// More of them would rather waste memory than save time.
+// A wider range wastes more memory than it saves time.
 constexpr uint64_t kMaxNumbersPerRow = 2;
 
-/// Call `move` with a value of the type that has so many bytes.
+/// Call `move` with a value of the unsigned type of this width.
 template <typename Move>
 void ForWidth(int byte_width, Move&& move) {
   switch (byte_width) {
@@ -40,13 +40,13 @@ void ForWidth(int byte_width, Move&& move) {
   }
 }
 
-/// A word of 64 bytes that are 0 or 1 each.
+/// Pack 64 bytes that are 0 or 1 into a word.
 uint64_t BitsOfBytes(const uint8_t* bytes) {
   uint64_t bits = 0;
   for (int i = 0; i < 8; ++i) {
     uint64_t eight = 0;
     std::memcpy(&eight, bytes + 8 * i, sizeof(eight));
-    // Adds byte k, moved to bit 56 + k; what else there is stays below.
+    // Adds byte k, shifted to bit 56 + k; all other bits stay below.
     bits |= eight * 0x0102040810204080 >> 56 << 8 * i;
   }
   return bits;
@@ -162,7 +162,7 @@ bool OrderedRows::ChooseParts() {
   }
   least_ = static_cast<uint64_t>(whole.least);
   num_numbers_ = whole.width() + 1;
-  has_repeats_ = num_numbers_ < num_rows_;  // others are found later
+  has_repeats_ = num_numbers_ < num_rows_;  // other repeats are found later
   const int bits = RowsByPart::PartBits(num_numbers_, kNumbersInPart);
   shift_ = std::max(kMinShift, static_cast<int>(std::bit_width(num_numbers_ - 1)) - bits);
   num_parts_ = ((num_numbers_ - 1) >> shift_) + 1;
@@ -185,11 +185,12 @@ arrow::Status OrderedRows::StartSort() {
 
 arrow::Status OrderedRows::StartPlace(size_t num_places) {
   num_places_ = num_places;
-  // If none repeats and there are as many as rows, all are.
+  // If none repeats and the range equals the row count, every key of the range is
+  // present.
   if (!has_repeats_ && num_numbers_ != num_rows_) taken_.resize((num_numbers_ + 63) / 64);
   const auto length = static_cast<int64_t>(num_places);
   for (Column& column : columns_) {
-    // There may be others, from before it was known that keys repeat.
+    // Others may have been created before a repeated key was found.
     column.placed.reset();
     column.placed_there.reset();
     ARROW_ASSIGN_OR_RAISE(column.placed,
@@ -278,7 +279,7 @@ std::pair<size_t, size_t> OrderedRows::PlacesOf(size_t part) const {
 
 bool OrderedRows::TakeNumbers(size_t part, ScratchVector<uint8_t>& stage) {
   const auto [first, last] = NumbersOf(part);
-  // Bytes, not bits: none has to be read before it is written.
+  // Bytes, not bits: they are written without being read first.
   stage.assign((last - first + 63) / 64 * 64, 0);
   uint8_t* const is_taken = stage.data();
   const uint32_t* const places = places_.data();
@@ -300,7 +301,7 @@ bool OrderedRows::TakeNumbers(size_t part, ScratchVector<uint8_t>& stage) {
 
 void OrderedRows::ChoosePlaces(size_t part) {
   const auto [first, last] = NumbersOf(part);
-  // First how many rows there are of each number, then where they end.
+  // First the number of rows of each key, then where they end.
   std::fill(firsts_.data() + first, firsts_.data() + last, 0);
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     const auto [begin, end] = sorted_.Places(chunk, part);
@@ -313,7 +314,7 @@ void OrderedRows::ChoosePlaces(size_t part) {
     firsts_[number] = count == 0 ? kNoRow : place;
     if (count > 0) last_[(place - 1) / 64] |= uint64_t{1} << (place - 1) % 64;
   }
-  // Backwards, so that the rows of a number stay in order, and its end becomes its start.
+  // Backwards: the rows of a key stay in order, and its end becomes its start.
   for (size_t chunk = chunks_.size(); chunk-- > 0;) {
     const auto [begin, end] = sorted_.Places(chunk, part);
     for (size_t i = end; i-- > begin;) places_[i] = --firsts_[places_[i]];
@@ -381,7 +382,7 @@ void OrderedRows::Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) con
 }
 
 void OrderedRows::FindFirsts(const JoinKeys& keys, uint32_t* found) const {
-  // Keys of no row look at the first number, so that no branch has to be inferred.
+  // Keys out of range read the first entry, which avoids a branch.
   const auto number_or_first = [&](uint64_t number) {
     return number < num_numbers_ ? number : 0;
   };

@@ -23,25 +23,26 @@
 
 namespace xshards::ops {
 
-/// Held rows in the order of their keys, where these are numbers that lie close together.
-/// If none repeats, a row's place is its number, so that nothing has to be looked up, and
-/// a row of the other side needs one access to memory for each column, no other. If some
-/// do, a table says where the rows of a number begin, and these are side by side.
+/// Build rows in the order of their keys, for dense integer keys. If no key repeats, a
+/// row's position is its key, so that nothing has to be looked up and a probe row needs
+/// one memory access per column. If some repeat, a table has the first position of each
+/// key, and the rows of a key are contiguous.
 ///
-/// Places without a row hold anything. Values are moved twice, as it is done in cache:
-/// to the parts of the range in which their numbers are, and from there to their places.
+/// Positions without a row have arbitrary values. Values are moved twice, each time
+/// within the cache: to the part of the range that contains their key, and from there to
+/// their position.
 class OrderedRows final : public HeldRows {
  public:
-  /// `taken` are the columns that rows() has; others are there as columns of nulls, so
-  /// that positions stay. Gives nullptr for rows that can't be moved in this way: only
-  /// plain numbers can.
+  /// `taken` are the columns that rows() has; others become columns of nulls, so that
+  /// column positions stay. Returns nullptr for columns that cannot be moved this way:
+  /// only plain numbers can.
   static std::shared_ptr<OrderedRows> Make(arrow::RecordBatchVector batches, int key,
                                            const std::vector<int>& taken,
                                            arrow::MemoryPool* pool);
 
   arrow::Result<size_t> StartStep() override;
   arrow::Status RunTask(size_t task) override;
-  /// False, after the last step, if keys are missing or lie too far apart.
+  /// False, after the last step, if keys are missing or not dense.
   bool is_made() const { return rows_ != nullptr; }
 
   void Find(const JoinKeys& keys, ScratchVector<uint32_t>* first) const override;
@@ -72,7 +73,7 @@ class OrderedRows final : public HeldRows {
     int byte_width = 0;
     bool any_missing = false;
     ScratchVector<uint8_t> sorted{};        // by parts, chunk by chunk
-    ScratchVector<uint8_t> sorted_there{};  // which of them are not missing, if some are
+    ScratchVector<uint8_t> sorted_there{};  // validity, if some are missing
     std::shared_ptr<arrow::Buffer> placed{};
     std::shared_ptr<arrow::Buffer> placed_there{};  // bits
   };
@@ -80,20 +81,20 @@ class OrderedRows final : public HeldRows {
   OrderedRows(arrow::RecordBatchVector batches, int key, arrow::MemoryPool* pool);
 
   arrow::Status MeasureBatch(size_t batch);
-  /// False if keys lie too far apart.
+  /// False if keys are not dense.
   bool ChooseParts();
   arrow::Status StartSort();
   arrow::Status StartPlace(size_t num_places);
-  /// Give each part places for all of its rows.
+  /// Assign each part positions for all of its rows.
   arrow::Status StartPlaceRepeats();
   void SortChunk(const Chunk& chunk, size_t number);
-  /// Move the values of a chunk's rows `to` where they are sorted in the chunk.
+  /// Move the values of a chunk's rows to their sorted positions `to` in the chunk.
   void SortColumn(const Chunk& chunk, const ScratchVector<uint32_t>& to,
                   ScratchVector<uint8_t>& stage, Column& column);
   void PlacePart(size_t part);
-  /// Note which numbers of a part there are; false if one repeats.
+  /// Mark the keys of a part that are present; false if one repeats.
   bool TakeNumbers(size_t part, ScratchVector<uint8_t>& stage);
-  /// Put places, one for each row of a part, where its numbers were.
+  /// Replace the keys of a part's rows by their positions.
   void ChoosePlaces(size_t part);
   std::pair<size_t, size_t> NumbersOf(size_t part) const;
   std::pair<size_t, size_t> PlacesOf(size_t part) const;
@@ -114,16 +115,18 @@ class OrderedRows final : public HeldRows {
   size_t num_numbers_ = 0;  // from `least_` to the greatest
   size_t num_places_ = 0;
   size_t num_parts_ = 0;
-  int shift_ = 0;             // what of a number is not the part
-  bool past_caches_ = false;  // values are moved in pieces that are put together in cache
+  int shift_ = 0;  // bits of a key below its part
+  bool past_caches_ =
+      false;  // values are combined in cache and written with non-temporal stores
   RowsByPart sorted_;
-  // Of the sorted rows: the number, counted from `least_`, which is the place if none
-  // repeats; else it gives way to the place.
+  // Of the sorted rows: the key minus `least_`, which is the position if no key repeats;
+  // else it is replaced by the position.
   ScratchVector<uint32_t> places_;
-  ScratchVector<uint64_t> taken_;  // a bit for each number; empty if all are
+  ScratchVector<uint64_t> taken_;  // a bit for each key; empty if all are present
   std::vector<uint32_t> part_begins_;
-  ScratchVector<uint32_t> firsts_;  // of each number, if some repeat
-  ScratchVector<uint64_t> last_;    // a bit for the last place of each number, likewise
+  ScratchVector<uint32_t> firsts_;  // of each key, if some repeat
+  ScratchVector<uint64_t>
+      last_;  // a bit for the last position of each key, if some repeat
   std::atomic<bool> is_unfit_ = false;
   std::atomic<bool> has_repeats_ = false;
   Step step_ = Step::kNone;

@@ -9,7 +9,7 @@ namespace xshards::ops {
 
 namespace {
 
-// Their partners, a number each, are in the second cache.
+// The matches of this many rows, a number each, fit the second-level cache.
 constexpr int64_t kRowsAtOnce = int64_t{1} << 17;
 
 }  // namespace

@@ -17,9 +17,9 @@
 
 namespace xshards::ops {
 
-/// The side of a join that streams by: once, or, if the side that is held does not fit at
-/// once, as often as it takes. Then the rows are kept, where they may be spilled, and
-/// those that found a partner can be marked.
+/// The probe side of a join. It streams once, or once for each part of a build side that
+/// does not fit in memory. Then the rows are kept, may be spilled, and can be marked as
+/// matched.
 class ProbeRows {
  public:
   ProbeRows(Input& input, const OperatorContext& context)
@@ -27,19 +27,19 @@ class ProbeRows {
         context_(context),
         pieces_(context.batch_bytes / 2, context.pool) {}
 
-  /// Read the first batch if only that tells the schema.
+  /// Read the first batch if the schema is not known otherwise.
   arrow::Status LearnSchema();
   /// Called before the first Next(): rows will be read again.
   void KeepRows();
   bool keeps_rows() const { return keeps_rows_; }
-  /// The next batch that has rows, or nullptr at the end. What comes in small pieces, as
-  /// from an exchange in little memory, comes together, and what comes whole in pieces,
-  /// so that what is found for their rows is still in cache when it is used.
+  /// The next batch that has rows, or nullptr at the end. Small batches, as from an
+  /// exchange in little memory, are concatenated; large ones are sliced, so that the
+  /// matches of their rows are still in cache when they are used.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
   /// Begin from the first row again; only at the end, and if rows are kept.
   arrow::Status StartAgain();
 
-  /// Mark a row of the batch that came last; marks stay from pass to pass.
+  /// Mark a row of the last batch; marks are kept from pass to pass.
   void Mark(size_t row) { marks_[first_row_ + row] = true; }
   bool is_marked(size_t row) const { return marks_[first_row_ + row]; }
 

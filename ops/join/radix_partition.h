@@ -11,17 +11,18 @@
 
 namespace xshards::ops {
 
-/// Where rows go that are sorted by the part of a table they belong to, chunk by chunk:
-/// a chunk's rows keep its place among all rows, so that chunks are sorted in parallel.
+/// Radix partitioning: the positions of rows sorted by the part of a table they belong
+/// to, chunk by chunk. A chunk's rows keep its range among all rows, so chunks are sorted
+/// in parallel.
 class RowsByPart {
  public:
-  /// Rows of a chunk: what they are sorted to is in cache.
+  /// Rows of a chunk: its sorted output fits a core's cache.
   static constexpr size_t kRowsInChunk = size_t{1} << 16;
 
-  /// The logarithm of a number of parts, for so many entries and at most about `in_part`
-  /// in one. Few parts or many, none between: with 64, a part's counter is read again
-  /// just when processors can't tell whether its last change is still on its way, and
-  /// sorting takes 1.5 times as long as with 16 or 256 (benchmarks/README.md).
+  /// The base-2 logarithm of the number of parts, for `num_entries` entries and at most
+  /// about `in_part` per part. Either few parts or many: with 64, the next row of a part
+  /// waits for the store of the previous one, and sorting takes 1.5 times as long as with
+  /// 16 or 256 (benchmarks/README.md).
   static int PartBits(size_t num_entries, size_t in_part) {
     return num_entries <= in_part << kFewBits ? kFewBits : kManyBits;
   }
@@ -32,12 +33,12 @@ class RowsByPart {
     ends_.resize(num_chunks * num_parts);
   }
 
-  /// Call `put(row, place)` for rows 0 to `num_rows` of a chunk whose places are those
-  /// from `begin` on. `part_of(row)` is less than the number of parts.
+  /// Call `put(row, place)` for rows 0 to `num_rows` of a chunk whose positions start at
+  /// `begin`. `part_of(row)` is less than the number of parts.
   template <typename PartOf, typename Put>
   void SortChunk(size_t chunk, uint32_t begin, size_t num_rows, PartOf&& part_of,
                  Put&& put) {
-    // First how many rows there are of each part, then where the next one goes.
+    // First the number of rows of each part, then the position of its next row.
     std::array<uint32_t, kMaxParts> next{};
     for (size_t row = 0; row < num_rows; ++row) ++next[part_of(row)];
     std::exclusive_scan(next.begin(), next.end(), next.begin(), begin);
@@ -46,7 +47,7 @@ class RowsByPart {
     std::copy_n(next.begin(), num_parts_, ends_.data() + chunk * num_parts_);
   }
 
-  /// The places of a chunk's rows that are of a part.
+  /// The positions of a chunk's rows that belong to a part.
   std::pair<uint32_t, uint32_t> Places(size_t chunk, size_t part) const {
     const size_t at = chunk * num_parts_ + part;
     return {part == 0 ? begins_[chunk] : ends_[at - 1], ends_[at]};
@@ -55,7 +56,7 @@ class RowsByPart {
  private:
   static constexpr int kFewBits = 4;
   static constexpr int kManyBits = 8;
-  // One more for rows that are of no part of a table.
+  // One more for rows that belong to no part.
   static constexpr size_t kMaxParts = (size_t{1} << kManyBits) + 1;
 
   size_t num_parts_ = 0;

@@ -12,7 +12,7 @@ namespace xshards::ops {
 
 namespace {
 
-// Whole numbers up to this, and powers of ten up to 1e22, are doubles without rounding.
+// Integers up to this, and powers of ten up to 1e22, are exact as doubles.
 constexpr int64_t kLastExact = int64_t{1} << 53;
 constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -33,7 +33,7 @@ arrow::Result<double> ToDouble(const arrow::Decimal128& value, int32_t scale) {
   const auto end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end) {
-    return arrow::Status::Invalid("Expected a decimal that a double can hold, got ",
+    return arrow::Status::Invalid("Expected a decimal in the range of float64, got ",
                                   digits);
   }
   return number;

@@ -18,8 +18,8 @@ namespace xshards::ops {
 
 namespace {
 
-/// Where the values of some rows are. A row whose number is missing has anything in its
-/// place: it looks at the first value then, so that no branch has to be inferred.
+/// Where the values of some rows are. The value of a null row number is arbitrary: it
+/// reads the first value, which avoids a branch.
 template <typename Row, bool AnyMissing>
 class RowReader {
  public:
@@ -44,7 +44,8 @@ void CopyValues(const arrow::ArrayData& values, const Rows& row, size_t num_rows
   size_t i = 0;
   const size_t num_bytes = static_cast<size_t>(values.length) * sizeof(T);
   if (num_bytes > kLastCacheBytes) {
-    // Memory is what it waits for: what is written is not read from there before.
+    // The loop is bound by memory: non-temporal stores spare reading the output lines
+    // first.
     for (; i + kRowsAhead < num_rows; ++i) {
       ReadAhead(from + row[i + kRowsAhead]);
       WritePastCaches(to + i, from[row[i]]);
@@ -59,8 +60,7 @@ void CopyValues(const arrow::ArrayData& values, const Rows& row, size_t num_rows
   for (; i < num_rows; ++i) to[i] = from[row[i]];
 }
 
-/// The bits of the values that are taken, or those of the rows alone if all values are
-/// there.
+/// The validity of the taken values; that of the row numbers if no value is null.
 template <typename Rows>
 arrow::Result<std::shared_ptr<arrow::Buffer>> GatherValidity(
     const arrow::ArrayData& values, const arrow::ArrayData& rows, const Rows& row,

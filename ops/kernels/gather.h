@@ -14,12 +14,12 @@ namespace xshards::ops {
 /// The bytes of a value that can be copied as a number, or 0 for other types.
 int PlainWidth(const arrow::DataType& type);
 
-/// Row numbers as an array; a negative number stands for a row of nulls.
+/// Row numbers as an array; a negative number means a row of nulls.
 arrow::Result<std::shared_ptr<arrow::Array>> RowsOrNull(std::vector<int64_t> rows,
                                                         arrow::MemoryPool* pool);
 
-/// The values at the given rows, in their order; null where the row number is null. Row
-/// numbers are not checked.
+/// The values at the given rows, in the given order; null where the row number is null.
+/// Row numbers are not checked.
 arrow::Result<std::shared_ptr<arrow::Array>> Gather(
     const std::shared_ptr<arrow::Array>& values,
     const std::shared_ptr<arrow::Array>& rows, arrow::MemoryPool* pool);

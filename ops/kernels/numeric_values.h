@@ -19,7 +19,7 @@ inline bool IsTime(const arrow::DataType& type) {
   return type.id() == arrow::Type::TIMESTAMP || type.id() == arrow::Type::DURATION;
 }
 
-/// Numbers of any type as T, rounding where T is coarser, and times as their ticks; zero
+/// Numbers of any type as T, rounded if T is less precise, and times as their ticks; zero
 /// copy if they are T.
 template <typename T>
 arrow::Result<std::shared_ptr<typename arrow::CTypeTraits<T>::ArrayType>> NumericValues(
@@ -42,7 +42,7 @@ arrow::Result<std::shared_ptr<typename arrow::CTypeTraits<T>::ArrayType>> Numeri
   return std::static_pointer_cast<ArrayType>(cast);
 }
 
-/// Numbers as the type of a result; a time is cut to whole ticks.
+/// Numbers as the type of a result; a time is truncated to whole ticks.
 inline arrow::Result<std::shared_ptr<arrow::Array>> FromNumbers(
     std::shared_ptr<arrow::Array> numbers, const std::shared_ptr<arrow::DataType>& type,
     arrow::MemoryPool* pool) {

@@ -11,22 +11,22 @@
 #include "xshards/memory/nontemporal_copy.h"
 #include "xshards/memory/scratch_vector.h"
 
-/// What loops over values in random places do so that they wait for memory less.
+/// Prefetching and non-temporal stores for loops with random access to memory.
 namespace xshards::ops {
 
-// More values than that are not in the second cache.
+// More bytes of values than this exceed the second-level cache.
 constexpr size_t kSecondCacheBytes = size_t{1} << 20;
-// More than that, with what is worked on beside them, are not in the last cache.
+// More than this exceed the last-level cache, together with the other data in use.
 constexpr size_t kLastCacheBytes = size_t{16} << 20;
-// Rows that are looked at before their turn, so that what they need comes meanwhile.
+// How many rows ahead to prefetch.
 constexpr size_t kRowsAhead = 64;
 
-/// Ask for what will be read, in the second cache: as much as the first one can wait for
-/// is too little.
+/// Prefetch data to read into the second-level cache: the first level has too few
+/// outstanding misses.
 inline void ReadAhead(const void* place) { __builtin_prefetch(place, 0, 2); }
 
-/// Write a value past the caches, if it is as wide as that can be done; values that
-/// follow each other are put together to lines. Others see them after
+/// Write a value past the caches (a non-temporal store) if its width allows that;
+/// consecutive values are combined to cache lines. Other threads see them after
 /// EndWritesPastCaches().
 template <typename T>
 void WritePastCaches(T* to, T value) {
@@ -47,9 +47,9 @@ inline void EndWritesPastCaches() {
 #endif
 }
 
-/// Let `put` write `count` values in any order from where it is told. That is `to`, or,
-/// if they go `past_caches`, the `stage`, which is in cache and then copied: so lines are
-/// not read from memory to be overwritten.
+/// Let `put` write `count` values in any order to the address it is given. That is `to`,
+/// or, with `past_caches`, `stage`, which stays in cache and is then copied with
+/// non-temporal stores, so that lines are not read from memory only to be overwritten.
 template <typename T, typename Put>
 void WriteInAnyOrder(T* to, size_t count, bool past_caches, ScratchVector<uint8_t>& stage,
                      Put&& put) {

@@ -68,7 +68,7 @@ arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector
   std::vector<ScatteredRows> pieces;
   if (destinations.empty()) return pieces;
   if (destinations.size() > std::numeric_limits<uint32_t>::max()) {
-    return arrow::Status::CapacityError("Expected at most 2^32 - 1 rows at a time, not ",
+    return arrow::Status::CapacityError("Expected at most 2^32 - 1 rows at a time, got ",
                                         destinations.size());
   }
   const int32_t first = destinations[0];

@@ -18,9 +18,9 @@ struct ScatteredRows {
 };
 
 /// Group the rows of batches of one schema by destination, keeping their order.
-/// `destinations` has one entry a row, batch after batch. Destinations come in order, and
-/// those without rows not at all. The rows are slices of one reordered copy, in one
-/// allocation; where one destination gets everything they are the batches themselves.
+/// `destinations` has one entry per row, batch after batch. The result is ordered by
+/// destination and omits those without rows. The rows are slices of one reordered copy,
+/// in one allocation; if one destination gets all rows, they are the batches themselves.
 arrow::Result<std::vector<ScatteredRows>> Scatter(const arrow::RecordBatchVector& batches,
                                                   std::span<const int32_t> destinations,
                                                   int32_t num_destinations,

@@ -30,8 +30,8 @@ const arrow::DataType& StorageType(const arrow::DataType& type) {
              : type;
 }
 
-/// Call visit(i) for the bits i of `bits` from `offset` on that are `wanted`; few of them
-/// cost little.
+/// Call visit(i) for the bits i of `bits` from `offset` on that are `wanted`; cheap if
+/// they are few.
 template <typename Visit>
 void ForEachBit(const uint8_t* bits, int64_t offset, int64_t length, bool wanted,
                 Visit&& visit) {
@@ -52,7 +52,7 @@ void ForEachBit(const uint8_t* bits, int64_t offset, int64_t length, bool wanted
   while (i < length) visit_one();
 }
 
-// Most strings are short: two loads that may overlap beat a call.
+// Most strings are short: two loads that may overlap are faster than a call.
 void CopyBytes(uint8_t* to, const uint8_t* from, size_t size) {
   const auto copy_ends = [&]<typename Word>(Word) {
     Word first;
@@ -122,7 +122,7 @@ ColumnScatter::Shape ColumnScatter::FindShape() {
       return Shape::kBits;
     case Type::STRING:
     case Type::BINARY:
-      // Offsets may not reach the end of all pieces together.
+      // 32-bit offsets may be too small for all pieces together.
       return CountBytes<int32_t>() <= std::numeric_limits<int32_t>::max()
                  ? Shape::kBytes32
                  : Shape::kNested;

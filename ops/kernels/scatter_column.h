@@ -12,20 +12,20 @@
 
 namespace xshards::ops {
 
-/// Moves the rows of one column, given in pieces, to other places of a new array. Values
-/// of fixed width, bits and bytes are moved straight from buffer to buffer; dictionaries
-/// stay and their indices move; nested columns are taken row by row.
+/// Moves the rows of one column, given as chunks, to other positions of a new array.
+/// Values of fixed width, bits and bytes are copied from buffer to buffer; dictionaries
+/// stay and their indices move; nested columns are copied row by row.
 class ColumnScatter {
  public:
-  /// At least one piece; all of one type.
+  /// At least one chunk; all of one type.
   explicit ColumnScatter(arrow::ArrayDataVector pieces);
 
   /// The memory that Run writes to, a multiple of 64.
   int64_t num_bytes() const { return validity_bytes_ + values_bytes_ + data_bytes_; }
 
-  /// Move row i, counted over all pieces, to row `positions[i]`; `positions` is a
-  /// permutation. The array lies in `memory` from byte `begin` on, where num_bytes() are
-  /// free; nested columns take theirs from the pool.
+  /// Move row i, counted over all chunks, to row `positions[i]`; `positions` is a
+  /// permutation. The array is written to `memory` from byte `begin` on, which has room
+  /// for num_bytes(); nested columns allocate from the pool.
   arrow::Result<std::shared_ptr<arrow::Array>> Run(
       std::span<const uint32_t> positions, const std::shared_ptr<arrow::Buffer>& memory,
       int64_t begin, arrow::MemoryPool* pool) const;

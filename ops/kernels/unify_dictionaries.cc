@@ -21,7 +21,7 @@ arrow::Status ShareDictionary(arrow::ArrayDataVector* arrays, arrow::MemoryPool*
   const auto& type = static_cast<const arrow::DictionaryType&>(*arrays->front()->type);
   ARROW_ASSIGN_OR_RAISE(auto unifier,
                         arrow::DictionaryUnifier::Make(type.value_type(), pool));
-  // Many arrays have few dictionaries: where the values of each have gone.
+  // Many arrays share few dictionaries: the new index of each dictionary's values.
   std::map<const arrow::ArrayData*, std::shared_ptr<arrow::Buffer>> places;
   for (const auto& array : *arrays) {
     auto& moved = places[array->dictionary.get()];

@@ -7,8 +7,8 @@
 
 namespace xshards::ops {
 
-/// Give dictionary arrays of one type the same dictionary, which has the values of all of
-/// theirs; other arrays, and those that share one already, stay as they are.
+/// Give dictionary arrays of one type the same dictionary, the union of theirs; other
+/// arrays, and arrays that already share a dictionary, are unchanged.
 arrow::Status ShareDictionary(arrow::ArrayDataVector* arrays, arrow::MemoryPool* pool);
 
 }  // namespace xshards::ops

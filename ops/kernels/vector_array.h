@@ -15,7 +15,7 @@
 
 namespace xshards::ops {
 
-/// An array of numbers out of a vector, without a copy.
+/// An array of numbers from a vector, without a copy.
 template <typename T>
 std::shared_ptr<arrow::Array> ToArray(std::vector<T> values) {
   using ArrayType = typename arrow::CTypeTraits<T>::ArrayType;
@@ -24,7 +24,7 @@ std::shared_ptr<arrow::Array> ToArray(std::vector<T> values) {
                                      arrow::Buffer::FromVector(std::move(values)));
 }
 
-/// A copy in memory of the pool, which counts it: for what is kept for long.
+/// A copy in memory of the pool, which accounts for it: for long-lived arrays.
 template <typename T>
 arrow::Result<std::shared_ptr<arrow::Array>> CopyToArray(const std::vector<T>& values,
                                                          arrow::MemoryPool* pool) {

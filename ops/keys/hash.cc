@@ -31,7 +31,7 @@ uint64_t Load(const uint8_t* from) {
   return value;
 }
 
-// A bijection, so that different words of one tag never collide.
+// A bijection: different words of one tag never collide.
 uint64_t Mix(uint64_t x) {
   x ^= x >> 32;
   x *= kRoot3;
@@ -49,7 +49,7 @@ uint64_t HashWord(KeyWord key) {
   return Mix(key.word + (static_cast<uint64_t>(key.tag) + 1) * kGolden);
 }
 
-// Folds the value hashes of one column into those of the columns before it.
+// Combines the value hashes of one column with those of the preceding columns.
 class RowHasher {
  public:
   RowHasher(std::vector<uint64_t>& hashes, bool is_first)
@@ -85,7 +85,7 @@ arrow::Status AddDictionary(const arrow::DictionaryArray& column, const RowHashe
   return arrow::Status::OK();
 }
 
-/// True if it takes less to hash the values of a dictionary than those of its rows.
+/// True if hashing the values of a dictionary is cheaper than hashing those of its rows.
 bool IsWorthHashing(const arrow::Array& column) {
   return column.type_id() == arrow::Type::DICTIONARY &&
          static_cast<const arrow::DictionaryArray&>(column).dictionary()->length() <=

@@ -14,8 +14,8 @@ namespace xshards::ops {
 
 namespace {
 
-// A bit for each number that a key can have: so many a row cost less than a hash table,
-// and a few always do.
+// Bits per row of a bitmap over all possible key numbers: up to this many cost less than
+// a hash table, and a small bitmap always does.
 constexpr uint64_t kNumbersPerRow = 64;
 constexpr uint64_t kFewNumbers = uint64_t{1} << 18;
 

@@ -14,17 +14,17 @@
 
 namespace xshards::ops {
 
-/// The keys of some rows by numbers: every column has its distinct values, 0, 1, 2, ...
-/// in order of first appearance, and every row the number of its value. For fewer rows
-/// than 2^32.
+/// Dictionary codes of key rows: each column numbers its distinct values 0, 1, 2, ... in
+/// order of first appearance, and each row has the number of its value. For fewer than
+/// 2^32 rows.
 ///
-/// Keys of columns of few values are then numbers in a small range, which need no hash
-/// table to be told apart.
+/// Keys of columns with few values are then numbers in a small range, which can be
+/// distinguished without a hash table.
 class KeyCodes {
  public:
   explicit KeyCodes(size_t num_columns) : columns_(num_columns) {}
 
-  /// Add rows, the columns being as KeyColumns() gives them.
+  /// Add rows; the columns are those of KeyColumns().
   arrow::Status Add(const arrow::ArrayVector& columns, arrow::MemoryPool* pool);
 
   int64_t num_rows() const { return num_rows_; }
@@ -36,11 +36,11 @@ class KeyCodes {
   const ScratchVector<uint32_t>& first_rows(size_t column) const {
     return columns_[column].first_rows;
   }
-  /// The distinct values of a column, by number, as KeyColumn() gives them.
+  /// The distinct values of a column, by number, in the form of KeyColumn().
   arrow::Result<std::shared_ptr<arrow::Array>> Values(size_t column,
                                                       arrow::MemoryPool* pool) const;
 
-  /// Numbers that are equal exactly for rows of equal keys, and all below `end`.
+  /// Numbers below `end` that are equal exactly for rows of equal keys.
   struct Groups {
     ScratchVector<uint32_t> of_row;
     uint64_t end = 0;
@@ -55,7 +55,7 @@ class KeyCodes {
     ValueTable table;
     ScratchVector<uint32_t> codes;  // by row
     ScratchVector<uint32_t> first_rows;
-    arrow::ArrayVector values;  // the distinct ones, in pieces
+    arrow::ArrayVector values;  // the distinct ones, in chunks
   };
   std::vector<Column> columns_;
   int64_t num_rows_ = 0;

@@ -41,8 +41,8 @@ ArrayResult EncodeStruct(const arrow::StructArray& array, arrow::MemoryPool* poo
       array.null_count());
 }
 
-// The encodings of a list's elements lie one after the other, so a list's bytes are a
-// range of them: only the offsets are new. The values may begin anywhere (a slice).
+// The encodings of a list's elements are contiguous, so a list's bytes are a range of
+// them: only the offsets are new. The values may begin anywhere (a slice).
 template <typename ListArray>
 ArrayResult EncodeList(const ListArray& array, arrow::MemoryPool* pool) {
   const int64_t begin = array.length() == 0 ? 0 : array.value_offset(0);

@@ -11,20 +11,20 @@
 
 namespace xshards::ops {
 
-/// The positions of columns. KeyError names one that is not there, or there twice, and
-/// lists those there are.
+/// The positions of columns. KeyError names one that is missing or ambiguous, and lists
+/// all columns.
 arrow::Result<std::vector<int>> FindColumns(const arrow::Schema& schema,
                                             const std::vector<std::string>& names);
 
-/// Bring a column to a type that VisitKeyValues reads: dictionaries and run-end encodings
-/// are decoded; structs, lists and maps become the bytes of their encoding, so that they
-/// are equal exactly if their values are. Zero copy for plain types. NotImplemented names
-/// a type that cannot be a key.
+/// Convert a column to a type that VisitKeyValues reads: dictionaries and run-end
+/// encodings are decoded; structs, lists and maps become the bytes of their encoding, so
+/// that they are equal exactly if their values are. Zero copy for plain types.
+/// NotImplemented names a type that cannot be a key.
 arrow::Result<std::shared_ptr<arrow::Array>> KeyColumn(
     const std::shared_ptr<arrow::Array>& column, arrow::MemoryPool* pool);
 
 /// KeyColumn of several columns of a batch, for a KeyTable: a dictionary whose values
-/// need no change stays one.
+/// need no conversion stays a dictionary.
 arrow::Result<arrow::ArrayVector> KeyColumns(const arrow::RecordBatch& batch,
                                              const std::vector<int>& positions,
                                              arrow::MemoryPool* pool);

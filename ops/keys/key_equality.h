@@ -13,10 +13,10 @@
 
 namespace xshards::ops {
 
-// What makes two keys equal. Every key value is one of: missing (null or NaN), a tagged
-// 64-bit word, or bytes; keys are equal exactly if these are. So integers of any width
-// equal each other and a float of the same value, -0.0 equals 0.0, and an instant equals
-// itself in any unit. Tags and words are part of the stable hash: never renumber.
+// Defines when two keys are equal. Every key value is one of: missing (null or NaN), a
+// tagged 64-bit word, or bytes; keys are equal exactly if these are. So integers of any
+// width equal each other and a float of the same value, -0.0 equals 0.0, and an instant
+// equals itself in any unit. Tags and words are part of the stable hash: never renumber.
 
 enum class KeyTag : uint8_t {
   kMissing = 0,
@@ -129,7 +129,7 @@ void ForEachBytes(const arrow::Array& untyped, OnMissing&& on_missing,
 
 }  // namespace internal
 
-/// True for the types that VisitKeyValues reads; KeyColumn() brings others to these.
+/// True for the types that VisitKeyValues reads; KeyColumn() converts others to these.
 bool IsPlainKey(const arrow::DataType& type);
 /// True if the values of a plain key type are bytes rather than words.
 bool IsBytesKey(const arrow::DataType& type);
@@ -203,7 +203,7 @@ void VisitKeyValues(const arrow::Array& array, OnMissing&& on_missing, OnWord&& 
     case Type::DECIMAL128:
     case Type::DECIMAL256:
       return ForEachBytes<arrow::FixedSizeBinaryArray>(array, on_missing, on_bytes);
-    default:  // only NA is left
+    default:  // only NA remains
       for (int64_t i = 0; i < array.length(); ++i) on_missing(i);
   }
 }

@@ -12,7 +12,8 @@
 namespace xshards::ops {
 
 /// Numbers distinct keys of one or more columns 0, 1, 2, ... in order of first
-/// appearance. The columns are as KeyColumns() gives them; there are always as many.
+/// appearance. The columns are those of KeyColumns(); their number is the same in every
+/// call.
 class KeyTable {
  public:
   static constexpr uint32_t kNoKey = ValueTable::kNoValue;
@@ -27,12 +28,12 @@ class KeyTable {
                      std::vector<uint32_t>* ids, arrow::MemoryPool* pool) const;
 
   uint32_t size() const;
-  /// The memory it holds.
+  /// The memory it uses.
   int64_t num_bytes() const;
 
  private:
-  // The values of each column have numbers, and so has every pair of the number of what
-  // is left of a column and its own: the last of these are the keys'.
+  // Each column numbers its values, and each pair (number of the preceding columns,
+  // number of this column) is numbered again: the last of these numbers are the keys'.
   std::vector<ValueTable> values_;
   std::vector<ValueTable> pairs_;
   bool has_empty_key_ = false;  // no columns, but rows

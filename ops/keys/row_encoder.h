@@ -13,7 +13,7 @@
 namespace xshards::ops {
 
 /// The keys of a batch's rows as bytes: two rows have equal keys exactly if they have
-/// equal bytes. Rows lie one after the other and each says where it ends.
+/// equal bytes. Rows are contiguous and each encodes its own end.
 class EncodedKeys {
  public:
   EncodedKeys(int64_t num_rows, std::shared_ptr<arrow::Buffer> offsets,

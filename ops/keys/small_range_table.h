@@ -9,14 +9,14 @@
 
 namespace xshards::ops {
 
-/// The numbers that a ValueTable gave to integers of a small range and to the missing
-/// value: where a value's place says it all, nothing is hashed or compared.
+/// The numbers that a ValueTable assigned to integers of a small range and to the missing
+/// value: they are looked up by position, without hashing or comparing.
 class IntegerMemo {
  public:
   static constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 
-  /// Have places for the integers of an array, if they are close together. Only once:
-  /// where they are not, there are no places.
+  /// Allocate positions for the integers of an array, if their range is small. Tried only
+  /// once: if it is not small, nothing is allocated.
   template <typename ArrayType>
   void Choose(const ArrayType& values) {
     if (is_chosen_ || values.length() < kFewestRows) return;
@@ -38,7 +38,7 @@ class IntegerMemo {
   bool has_places() const { return !ids_.empty(); }
   size_t PlaceOf(int64_t value) const {
     const uint64_t offset = static_cast<uint64_t>(value) - least_;
-    return offset < range_ ? offset : range_ + 1;  // beyond: never known
+    return offset < range_ ? offset : range_ + 1;  // out of range: never known
   }
   size_t PlaceOfMissing() const { return range_; }
 
@@ -47,8 +47,8 @@ class IntegerMemo {
     if (place <= range_) ids_[place] = id;
   }
 
-  /// Take note of how many of some rows had a place where their number was known. Places
-  /// that hardly any of the rows have are given up.
+  /// Record how many rows were found by position. The positions are dropped if they are
+  /// found for hardly any rows.
   void Count(size_t known, size_t unknown) {
     credit_ += static_cast<int64_t>(known) - static_cast<int64_t>(unknown);
     if (credit_ < -kMostUnknown) std::vector<uint32_t>().swap(ids_);
@@ -59,9 +59,9 @@ class IntegerMemo {
   }
 
  private:
-  // Fewer rows are not worth looking for their range.
+  // For fewer rows, finding their range does not pay.
   static constexpr int64_t kFewestRows = 2048;
-  // Their numbers fit a core's second cache.
+  // Their numbers fit a core's second-level cache.
   static constexpr uint64_t kLargestRange = 1 << 16;
   // Each value of the range is unknown once.
   static constexpr int64_t kMostUnknown = 4 * kLargestRange;
@@ -69,7 +69,8 @@ class IntegerMemo {
   bool is_chosen_ = false;
   uint64_t least_ = 0;
   size_t range_ = 0;
-  std::vector<uint32_t> ids_;  // by place; last, of missing and of what has no place
+  std::vector<uint32_t>
+      ids_;  // by position; at the end, of missing and of out-of-range values
   int64_t credit_ = 0;
 };
 

@@ -21,10 +21,10 @@ constexpr int kInitialBits = 10;
 constexpr size_t kSmallSlots = size_t{1} << 15;
 // Far enough ahead for a slot to arrive from memory, near enough to stay in cache.
 constexpr size_t kPrefetchDistance = 16;
-// With what is known of each, these fit a core's first cache.
+// With their slots, these fit a core's first-level cache.
 constexpr int64_t kBlockRows = 512;
-// Beside the tags of KeyTag, which end far below: bytes that fit a word, with their
-// number in its highest byte.
+// In addition to the tags of KeyTag, which are far smaller: bytes that fit a word, with
+// their count in its highest byte.
 constexpr uint32_t kShortBytes = 0x100;
 constexpr size_t kMaxShort = 7;
 
@@ -39,7 +39,7 @@ uint64_t ShortWord(const char* bytes, size_t size, const char* end) {
   return word | static_cast<uint64_t>(size) << 56;
 }
 
-// Only this table's own business: it may change, unlike those of hash.h.
+// Internal to this table: it may change, unlike those of hash.h.
 uint64_t HashOf(uint64_t word, uint32_t tag) {
   const auto product = static_cast<unsigned __int128>(word ^ 0x9E3779B97F4A7C15) *
                        (0xD6E8FEB86659FD93 ^ (uint64_t{tag} << 1));
@@ -47,14 +47,14 @@ uint64_t HashOf(uint64_t word, uint32_t tag) {
          0xA0761D6478BD642F;
 }
 
-/// The end of the bytes of an array: reading up to there is safe.
+/// The end of an array's bytes: reading up to it is safe.
 const char* EndOfBytes(const arrow::Array& values) {
   const auto& buffers = values.data()->buffers;
   if (buffers.empty() || buffers.back() == nullptr) return nullptr;
   return buffers.back()->data_as<char>() + buffers.back()->size();
 }
 
-/// True if all bytes of the array lie in its last buffer.
+/// True if all bytes of the array are in its last buffer.
 bool HasOneBuffer(const arrow::DataType& type) {
   return !arrow::is_binary_view_like(type.id());
 }
@@ -147,8 +147,8 @@ arrow::Status ValueTable::InsertBlock(const Block& block, int64_t first_row,
       continue;
     }
     if (size_ == kNoValue) {
-      return arrow::Status::CapacityError("a partition holds at most ", kNoValue,
-                                          " distinct keys");
+      return arrow::Status::CapacityError("Expected at most ", kNoValue,
+                                          " distinct keys in a partition");
     }
     ids[i] = size_;
     slots_[at] = {block.words[i], block.tags[i], size_};
@@ -173,7 +173,8 @@ void ValueTable::FindBlock(const Block& block, uint32_t* ids) const {
 }
 
 void ValueTable::Grow() {
-  // While it is small, faster than it fills: what moves once is not moved again.
+  // While small, the table grows faster than it fills, so that values are rarely moved
+  // twice.
   const int bits = slots_.size() < kSmallSlots ? 2 : 1;
   ScratchVector<Slot> grown(slots_.size() << bits, Slot{0, 0, kNoValue});
   const size_t mask = grown.size() - 1;
@@ -252,7 +253,7 @@ arrow::Status ValueTable::InsertIntegers(const arrow::Array& untyped, uint32_t* 
                                ? memo_.PlaceOfMissing()
                                : memo_.PlaceOf(values.Value(row));
       ids[row] = memo_[place];
-      // No branch: what is not unknown is written over.
+      // No branch: entries of known values are overwritten.
       places[count] = place;
       unknown[count] = row;
       count += static_cast<size_t>(ids[row] == IntegerMemo::kUnknown);
@@ -287,7 +288,7 @@ arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
   const auto& dictionary = values.dictionary();
   if (values.data()->dictionary != dictionary_) {
     dictionary_ = values.data()->dictionary;
-    // Where there are rows enough, look up at once what other dictionaries had, too.
+    // With enough rows, look up all values of the dictionary at once.
     if (size_ > 0 && dictionary->length() <= values.length()) {
       ARROW_RETURN_NOT_OK(FindPlaces(*dictionary, &dictionary_ids_, pool));
     } else {
@@ -300,7 +301,7 @@ arrow::Status ValueTable::InsertDictionary(const arrow::DictionaryArray& values,
     all_known &= ids[row] != kNoValue;
   });
   if (all_known) return arrow::Status::OK();
-  // What was not looked up before, each value once.
+  // The values not looked up before, each once.
   std::vector<int64_t> places;
   std::vector<int64_t> rows;
   ForEachPlace(values, [&](int64_t row, size_t place) {
@@ -386,7 +387,7 @@ void ValueTable::FindPairs(std::span<const uint32_t> left,
   ids->resize(left.size());
   Block block;
   for (int64_t row = 0; row < std::ssize(left); row += kBlockRows) {
-    // A number that is none makes a pair that was never inserted.
+    // A pair with kNoValue was never inserted.
     block.FillPairs(left, right, row);
     FindBlock(block, ids->data() + row);
   }

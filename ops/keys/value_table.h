@@ -19,11 +19,11 @@
 namespace xshards::ops {
 
 /// Numbers the distinct values of one column 0, 1, 2, ... in order of first appearance.
-/// Values are equal as key_values.h says, whatever the types of the arrays.
+/// Values are equal as defined in key_equality.h, whatever the types of the arrays.
 ///
-/// Numbers and short strings are words and lie in the table itself; longer values are
+/// Numbers and short strings are words and stored in the table itself; longer values are
 /// found by their hash and compared. A dictionary's values are looked up once each, and
-/// so are integers that are close together.
+/// so are integers of a small range.
 class ValueTable {
  public:
   static constexpr uint32_t kNoValue = std::numeric_limits<uint32_t>::max();
@@ -35,7 +35,7 @@ class ValueTable {
   /// (see KeyColumn) or a dictionary of one. CapacityError past 2^32 - 1 values.
   arrow::Status Insert(const arrow::Array& values, std::vector<uint32_t>* ids,
                        std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
-  /// The same, with the numbers in memory for as many.
+  /// The same, with the numbers written to `ids`.
   arrow::Status Insert(const arrow::Array& values, uint32_t* ids,
                        std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
   /// Insert for a value made of two numbers.
@@ -53,20 +53,20 @@ class ValueTable {
                  std::vector<uint32_t>* ids) const;
 
   uint32_t size() const { return size_; }
-  /// The memory it holds.
+  /// The memory it uses.
   int64_t num_bytes() const;
 
  private:
-  // Some rows, brought to the form in which the table holds them.
+  // Some rows, converted to the table's representation.
   struct Block;
-  // Open addressing by the highest bits of the hash, so that growing reads and writes
-  // the slots about one after the other. `id` is kNoValue in an empty slot.
+  // Open addressing by the highest bits of the hash, so that growing reads and writes the
+  // slots nearly sequentially. `id` is kNoValue in an empty slot.
   struct Slot {
     uint64_t word;
     uint32_t tag;
     uint32_t id;
   };
-  // The bytes of a value that is no word.
+  // The bytes of a value that does not fit a word.
   struct LongValue {
     size_t begin = 0;
     size_t size = 0;
@@ -80,13 +80,13 @@ class ValueTable {
   void FindBlock(const Block& block, uint32_t* ids) const;
   arrow::Status InsertDictionary(const arrow::DictionaryArray& values, uint32_t* ids,
                                  std::vector<int64_t>* new_rows, arrow::MemoryPool* pool);
-  /// Insert for integers but uint64, as the memo has places for int64 only.
+  /// Insert for integers except uint64: the small-range table holds int64 only.
   template <typename ArrayType>
   arrow::Status InsertIntegers(const arrow::Array& values, uint32_t* ids,
                                std::vector<int64_t>* new_rows);
   arrow::Status InsertWords(const arrow::Array& values, uint32_t* ids,
                             std::vector<int64_t>* new_rows);
-  /// The numbers of a dictionary's values and, last, of null: kNoValue where not known.
+  /// The numbers of a dictionary's values and, last, of null: kNoValue if unknown.
   arrow::Status FindPlaces(const arrow::Array& dictionary, std::vector<uint32_t>* ids,
                            arrow::MemoryPool* pool) const;
   void Grow();
@@ -94,10 +94,10 @@ class ValueTable {
   ScratchVector<Slot> slots_;  // a power of two, at most two thirds full
   int shift_;                  // of a hash, to the slot where probing begins
   uint32_t size_ = 0;
-  std::vector<LongValue> long_values_;  // by number, as far as there are long ones
+  std::vector<LongValue> long_values_;  // by number, up to the last long value
   std::string long_bytes_;
-  // The dictionary that came last, as often the next array has it too, and the numbers
-  // of its values as far as they were asked for; that of null at the end.
+  // The last dictionary, which the next array often shares, and the numbers of its values
+  // as far as they were looked up; that of null at the end.
   std::shared_ptr<arrow::ArrayData> dictionary_;
   std::vector<uint32_t> dictionary_ids_;
   IntegerMemo memo_;

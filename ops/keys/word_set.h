@@ -9,15 +9,15 @@
 
 namespace xshards::ops {
 
-/// A set of words for as many as it was made for: open addressing, at most half full, a
-/// word a slot, so that twice as many as of any other table fit a core's cache.
+/// A set of words of fixed capacity: open addressing, at most half full, one word per
+/// slot, so that twice as many words as in any other table fit a core's cache.
 class WordSet {
  public:
   explicit WordSet(size_t most)
       : slots_(std::bit_ceil(2 * most + 2), kEmpty),
         shift_(64 - std::countr_zero(slots_.size())) {}
 
-  /// False if it was there already.
+  /// False if it is already a member.
   bool Add(uint64_t word) {
     if (word == kEmpty) {
       const bool is_new = !has_empty_;
@@ -38,11 +38,11 @@ class WordSet {
   }
 
  private:
-  // A word like any other, but as a member known by a flag.
+  // This word marks empty slots; a flag says whether it is itself a member.
   static constexpr uint64_t kEmpty = 0x9E3779B97F4A7C15;
 
-  // Of its own: words that met in one partition have something of the hash in common by
-  // which rows are partitioned.
+  // Not the hash by which rows are partitioned: words of one partition have some of its
+  // bits in common.
   static uint64_t HashOf(uint64_t word) {
     const auto product =
         static_cast<unsigned __int128>(word ^ 0xD6E8FEB86659FD93) * 0xA0761D6478BD642F;

@@ -45,7 +45,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> Run(const arrow::compute::Expressio
   return value.make_array();
 }
 
-/// Whether a number is beyond an integer type, given its name: "uint8".
+/// Whether a number is out of range of an integer type, given its name: "uint8".
 bool IsOutOfRange(double value, std::string_view type) {
   const bool is_signed = !type.starts_with('u');
   const size_t digits = std::min(type.find_first_of("123456789"), type.size());
@@ -55,7 +55,7 @@ bool IsOutOfRange(double value, std::string_view type) {
   return value < (is_signed ? -behind : 0.0) || value >= behind;
 }
 
-/// "1.5 (from column 'a') cannot become int64: ".
+/// "1.5 (from column 'a') cannot be converted to int64: ".
 std::string CannotBecome(const std::string& value,
                          const std::vector<std::string>& columns,
                          const std::string& type) {
@@ -63,10 +63,10 @@ std::string CannotBecome(const std::string& value,
   for (size_t i = 0; i < columns.size(); ++i) {
     text += (i == 0 ? " (from column '" : ", '") + columns[i] + "'";
   }
-  return text + (columns.empty() ? "" : ")") + " cannot become " + type + ": ";
+  return text + (columns.empty() ? "" : ")") + " cannot be converted to " + type + ": ";
 }
 
-/// pandas' words, and what can be done.
+/// pandas' wording, and the fix.
 constexpr char kNotFinite[] = "Cannot convert non-finite values (NA or inf) to integer; ";
 
 std::string MissingInteger(const std::vector<std::string>& columns,
@@ -78,8 +78,8 @@ std::string MissingInteger(const std::vector<std::string>& columns,
          "')";
 }
 
-/// Arrow's word on a float that an integer type cannot hold, with the columns that were
-/// read and what can be done; other failures as they are.
+/// Arrow's error about a float that does not fit an integer type, with the columns that
+/// were read and the fix; other errors unchanged.
 arrow::Status NameFailedCast(const arrow::Status& status,
                              const std::vector<std::string>& columns) {
   constexpr std::string_view kValue = "Float value ";
@@ -105,7 +105,7 @@ arrow::Status NameFailedCast(const arrow::Status& status,
   return status.WithMessage(message);
 }
 
-/// The place of each row's value in the dictionary; past its end where there is none.
+/// The index of each row's value in the dictionary; the dictionary's length for null.
 std::shared_ptr<arrow::Array> PlacesOf(const arrow::DictionaryArray& column) {
   if (column.indices()->null_count() == 0) return column.indices();
   std::vector<int32_t> places(static_cast<size_t>(column.length()));
@@ -115,13 +115,13 @@ std::shared_ptr<arrow::Array> PlacesOf(const arrow::DictionaryArray& column) {
   return ToArray(std::move(places));
 }
 
-/// What rows of a column have, given what values of its dictionary have and, last, what
-/// rows without a value have.
+/// The results for the rows of a column, given those for the values of its dictionary
+/// and, last, the one for null.
 arrow::Result<std::shared_ptr<arrow::Array>> ByPlace(
     const std::shared_ptr<arrow::Array>& by_place, const arrow::DictionaryArray& column,
     arrow::MemoryPool* pool) {
   const int64_t none = by_place->length() - 1;
-  // Missing stays missing, mostly: then nothing has to be put in its place.
+  // Null usually gives null: then nothing has to be replaced.
   const bool stays = by_place->IsNull(none);
   const auto values = stays ? by_place->Slice(0, none) : by_place;
   const auto places = stays ? column.indices() : PlacesOf(column);
@@ -131,7 +131,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ByPlace(
       pool);
 }
 
-/// True if a row of a column has a value, or none, for which nothing is there.
+/// True if a row of a column has a value, or null, without a result.
 bool AnyMissing(const arrow::Array& by_place, const arrow::DictionaryArray& column) {
   const int64_t none = by_place.length() - 1;
   if (by_place.null_count() == 0) return false;
@@ -147,15 +147,12 @@ bool AnyMissing(const arrow::Array& by_place, const arrow::DictionaryArray& colu
 arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
                                                  const arrow::Schema& schema) {
   RowExpression made;
-  ARROW_ASSIGN_OR_RAISE(auto bound, expression.Bind(schema));
-  made.bound_ = std::move(bound.arrow);
-  made.field_ = std::move(bound.field);
-  made.required_ = std::move(bound.required);
-  made.required_by_value_.resize(made.required_.size());
-  made.columns_ = expression.Columns();
-  for (const auto& name : made.columns_) {
-    const int i = schema.GetFieldIndex(name);
-    if (i >= 0 && IsEncoded(*schema.field(i))) made.encoded_.push_back(i);
+  ARROW_ASSIGN_OR_RAISE(made.bound_, expression.Bind(schema));
+  made.required_by_value_.resize(made.bound_.required.size());
+  for (size_t i = 0; i < made.bound_.columns.size(); ++i) {
+    const auto& field = *schema.field(made.bound_.columns[i]);
+    made.names_.push_back(field.name());
+    if (IsEncoded(field)) made.encoded_.push_back(i);
   }
   return made;
 }
@@ -163,64 +160,73 @@ arrow::Result<RowExpression> RowExpression::Make(const Expression& expression,
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::Evaluate(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
   auto result = EvaluateRows(batch, exec);
-  if (!result.ok()) return NameFailedCast(result.status(), columns_);
+  if (!result.ok()) return NameFailedCast(result.status(), names_);
   return result;
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::EvaluateRows(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
-  arrow::compute::ExecBatch values(batch);
-  if (encoded_.empty()) return RunOnValues(values, exec);
-  if (columns_.size() == 1) {
+  if (!encoded_.empty() && names_.size() == 1) {
     auto result = RunByValue(batch, exec);
-    // A value that no row has may be one that it fails on.
+    // The expression may fail on a dictionary value that no row uses.
     if (result.ok() && *result != nullptr) return result;
   }
-  for (int i : encoded_) {
-    ARROW_ASSIGN_OR_RAISE(
-        values.values[static_cast<size_t>(i)],
-        DecodeValues(static_cast<const arrow::DictionaryArray&>(*batch.column(i)),
-                     exec->memory_pool()));
+  arrow::compute::ExecBatch values({}, batch.num_rows());
+  for (const int i : bound_.columns) values.values.emplace_back(batch.column(i));
+  for (const size_t i : encoded_) {
+    const auto& column = *batch.column(bound_.columns[i]);
+    ARROW_ASSIGN_OR_RAISE(values.values[i],
+                          DecodeValues(static_cast<const arrow::DictionaryArray&>(column),
+                                       exec->memory_pool()));
   }
-  return RunOnValues(values, exec);
+  return RunOnValues(std::move(values), exec);
+}
+
+arrow::Status RowExpression::RunSteps(arrow::compute::ExecBatch* values,
+                                      arrow::compute::ExecContext* exec) const {
+  for (const auto& step : bound_.steps) {
+    ARROW_ASSIGN_OR_RAISE(auto result, Run(step, *values, exec));
+    values->values.emplace_back(std::move(result));
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::RunOnValues(
-    const arrow::compute::ExecBatch& values, arrow::compute::ExecContext* exec) const {
-  for (const auto& [required, type] : required_) {
+    arrow::compute::ExecBatch values, arrow::compute::ExecContext* exec) const {
+  ARROW_RETURN_NOT_OK(RunSteps(&values, exec));
+  for (const auto& [required, type] : bound_.required) {
     ARROW_ASSIGN_OR_RAISE(const auto found, Run(required, values, exec));
     if (found->null_count() == 0) continue;
     return NothingMayBeMissing(*type);
   }
-  return Run(bound_, values, exec);
+  return Run(bound_.arrow, values, exec);
 }
 
 arrow::Status RowExpression::NothingMayBeMissing(const arrow::DataType& type) const {
-  return arrow::Status::Invalid(MissingInteger(columns_, type.ToString()));
+  return arrow::Status::Invalid(MissingInteger(names_, type.ToString()));
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> RowExpression::RunByValue(
     const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec) {
   const auto& column =
-      static_cast<const arrow::DictionaryArray&>(*batch.column(encoded_[0]));
-  for (size_t i = 0; i < required_.size(); ++i) {
+      static_cast<const arrow::DictionaryArray&>(*batch.column(bound_.columns[0]));
+  for (size_t i = 0; i < bound_.required.size(); ++i) {
+    const auto& [required, type] = bound_.required[i];
     ByValue& known = required_by_value_[i];
     ARROW_ASSIGN_OR_RAISE(const bool is_known,
-                          LearnValues(required_[i].arrow, batch, known, exec));
+                          LearnValues(required, column, known, exec));
     if (!is_known) return nullptr;
-    if (AnyMissing(*known.results, column))
-      return NothingMayBeMissing(*required_[i].type);
+    if (AnyMissing(*known.results, column)) return NothingMayBeMissing(*type);
   }
-  ARROW_ASSIGN_OR_RAISE(const bool is_known, LearnValues(bound_, batch, by_value_, exec));
+  ARROW_ASSIGN_OR_RAISE(const bool is_known,
+                        LearnValues(bound_.arrow, column, by_value_, exec));
   if (!is_known) return nullptr;
   return ByPlace(by_value_.results, column, exec->memory_pool());
 }
 
 arrow::Result<bool> RowExpression::LearnValues(
-    const arrow::compute::Expression& expression, const arrow::RecordBatch& batch,
+    const arrow::compute::Expression& expression, const arrow::DictionaryArray& column,
     ByValue& known, arrow::compute::ExecContext* exec) const {
-  const int read = encoded_[0];
-  const auto& column = static_cast<const arrow::DictionaryArray&>(*batch.column(read));
   const auto& dictionary = column.dictionary();
   if (column.data()->dictionary == known.dictionary) return true;
   if (dictionary->length() > column.length() / 2 ||
@@ -228,14 +234,12 @@ arrow::Result<bool> RowExpression::LearnValues(
     return false;
   }
   ARROW_ASSIGN_OR_RAISE(auto none, arrow::MakeArrayOfNull(dictionary->type(), 1));
-  ARROW_ASSIGN_OR_RAISE(auto values,
+  ARROW_ASSIGN_OR_RAISE(auto with_none,
                         arrow::Concatenate({dictionary, none}, exec->memory_pool()));
-  arrow::compute::ExecBatch places({}, values->length());
-  for (const auto& other : batch.schema()->fields()) {
-    places.values.emplace_back(arrow::MakeNullScalar(ValueType(other->type())));
-  }
-  places.values[static_cast<size_t>(read)] = values;
-  ARROW_ASSIGN_OR_RAISE(known.results, Run(expression, places, exec));
+  const int64_t length = with_none->length();
+  arrow::compute::ExecBatch values({with_none}, length);
+  ARROW_RETURN_NOT_OK(RunSteps(&values, exec));
+  ARROW_ASSIGN_OR_RAISE(known.results, Run(expression, values, exec));
   known.dictionary = column.data()->dictionary;
   return true;
 }

@@ -16,20 +16,20 @@
 
 namespace xshards::ops {
 
-/// An expression bound to the columns of a stream's batches. Of columns that are encoded
-/// (types/dictionary_encoding.h) it sees the values; if it reads one column only, each
-/// value of its dictionary once. Used by one thread.
+/// An expression bound to the columns of a stream's batches. Encoded columns
+/// (types/dictionary_encoding.h) are decoded for it; if it reads a single column, it is
+/// computed once per dictionary value. Used by one thread.
 class RowExpression {
  public:
   /// Bind to a schema; errors as of Expression::Bind.
   static arrow::Result<RowExpression> Make(const Expression& expression,
                                            const arrow::Schema& schema);
 
-  /// The type and dtype of what it gives.
-  const std::shared_ptr<arrow::Field>& field() const { return field_; }
+  /// The type and dtype of its result.
+  const std::shared_ptr<arrow::Field>& field() const { return bound_.field; }
 
   /// Compute one array of the batch's length: constants are repeated. Invalid names the
-  /// columns and the value where one has no place among integers.
+  /// columns and the value that does not fit an integer type.
   arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
 
@@ -37,28 +37,29 @@ class RowExpression {
   arrow::Result<std::shared_ptr<arrow::Array>> EvaluateRows(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
   arrow::Result<std::shared_ptr<arrow::Array>> RunOnValues(
-      const arrow::compute::ExecBatch& values, arrow::compute::ExecContext* exec) const;
-  /// What an expression of one column gives for each value of the dictionary that came
-  /// last, and for none.
+      arrow::compute::ExecBatch values, arrow::compute::ExecContext* exec) const;
+  /// Append the result of each step to the columns that it reads.
+  arrow::Status RunSteps(arrow::compute::ExecBatch* values,
+                         arrow::compute::ExecContext* exec) const;
+  /// The results of an expression of one column for each value of the last dictionary,
+  /// and for null.
   struct ByValue {
     std::shared_ptr<arrow::ArrayData> dictionary{};
     std::shared_ptr<arrow::Array> results{};
   };
-  /// RunOnValues for an only column that is encoded. nullptr if there are too few rows.
+  /// RunOnValues for a single encoded column. nullptr if there are too few rows.
   arrow::Result<std::shared_ptr<arrow::Array>> RunByValue(
       const arrow::RecordBatch& batch, arrow::compute::ExecContext* exec);
   /// False if there are too few rows.
   arrow::Result<bool> LearnValues(const arrow::compute::Expression& expression,
-                                  const arrow::RecordBatch& batch, ByValue& known,
+                                  const arrow::DictionaryArray& column, ByValue& known,
                                   arrow::compute::ExecContext* exec) const;
   arrow::Status NothingMayBeMissing(const arrow::DataType& type) const;
 
-  arrow::compute::Expression bound_;
-  std::vector<RequiredValues> required_;
-  std::shared_ptr<arrow::Field> field_;
-  std::vector<int> encoded_;                // of the columns that it reads
-  std::vector<std::string> columns_;        // the names of all that it reads
-  std::vector<ByValue> required_by_value_;  // as many as required_
+  BoundExpression bound_;
+  std::vector<size_t> encoded_;             // which of the columns that it reads
+  std::vector<std::string> names_;          // of the columns that it reads
+  std::vector<ByValue> required_by_value_;  // same length as bound_.required
   ByValue by_value_;
 };
 

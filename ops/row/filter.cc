@@ -31,7 +31,7 @@ class FilterStream final : public UnaryStream {
     ARROW_ASSIGN_OR_RAISE(predicate_, RowExpression::Make(node_.predicate, *input));
     const auto& type = *predicate_.field()->type();
     if (type.id() != arrow::Type::BOOL) {
-      return arrow::Status::TypeError("Expected a predicate that is true or false, but ",
+      return arrow::Status::TypeError("Expected a boolean predicate, but ",
                                       node_.predicate.ToString(), " is ",
                                       type.ToString());
     }

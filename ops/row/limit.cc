@@ -15,7 +15,7 @@ class LimitStream final : public UnaryStream {
       : UnaryStream(std::move(input), context), left_(node.count) {}
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
-    // With nothing to give, one batch is still read where only that tells the schema.
+    // With a limit of 0, one batch is still read if the schema is not known otherwise.
     if (left_ <= 0 && prepared()) return nullptr;
     ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
     if (batch == nullptr) return nullptr;
@@ -42,7 +42,7 @@ class LimitStream final : public UnaryStream {
 OpenedNode OpenLimit(const PlanNode& node, BatchStreams inputs,
                      OperatorContext& context) {
   if (node.as<LimitNode>().count < 0) {
-    return arrow::Status::Invalid("Expected a limit of 0 or more rows, not ",
+    return arrow::Status::Invalid("Expected a limit of 0 or more rows, got ",
                                   node.as<LimitNode>().count);
   }
   return OpenUnary<LimitStream, LimitNode>(node, std::move(inputs), context);

@@ -17,8 +17,7 @@ class MapNativeStream final : public UnaryStream {
   MapNativeStream(const MapNativeNode& node, std::unique_ptr<BatchStream> input,
                   OperatorContext& context)
       : UnaryStream(std::move(input), context),
-        label_(node.name.empty() ? "a function without a name"
-                                 : "function '" + node.name + "'"),
+        label_(node.name.empty() ? "unnamed function" : "function '" + node.name + "'"),
         name_(node.name),
         function_(node.function) {}
 
@@ -53,11 +52,11 @@ class MapNativeStream final : public UnaryStream {
     } catch (const std::exception& error) {
       return Failed(arrow::Status::UnknownError("threw: ", error.what()));
     } catch (...) {
-      return Failed(arrow::Status::UnknownError("threw something unknown"));
+      return Failed(arrow::Status::UnknownError("threw an exception of unknown type"));
     }
     if (!output.ok()) return Failed(output.status());
     if (*output == nullptr) {
-      return Failed(arrow::Status::Invalid("expected a batch, not a null pointer"));
+      return Failed(arrow::Status::Invalid("expected a batch, got a null pointer"));
     }
     arrow::Status valid = (*output)->Validate();
     if (!valid.ok()) return Failed(valid);

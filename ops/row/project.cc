@@ -46,10 +46,12 @@ class ProjectStream final : public UnaryStream {
     arrow::FieldVector fields;
     for (size_t i = 0; i < project.expressions.size(); ++i) {
       Column column;
-      ARROW_ASSIGN_OR_RAISE(column.computed,
-                            RowExpression::Make(project.expressions[i], *input));
       const std::string* source = project.expressions[i].column_name();
       if (source != nullptr) column.index = input->GetFieldIndex(*source);
+      if (column.index < 0) {
+        ARROW_ASSIGN_OR_RAISE(column.computed,
+                              RowExpression::Make(project.expressions[i], *input));
+      }
       fields.push_back(column.index >= 0
                            ? Renamed(input->field(column.index), project.names[i])
                            : InPlace(column.computed.field(), project.names[i], *input));
@@ -60,7 +62,7 @@ class ProjectStream final : public UnaryStream {
 
  private:
   struct Column {
-    int index = -1;  // of the input column that is passed on; -1: computed
+    int index = -1;  // of the forwarded input column; -1: computed
     RowExpression computed;
   };
 

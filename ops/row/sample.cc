@@ -33,7 +33,7 @@ class Weights {
     return arrow::Status::OK();
   }
 
-  /// Missing weights are 0, as in pandas. Invalid names one that no weight can be.
+  /// Missing weights are 0, as in pandas. Invalid names an invalid weight.
   arrow::Result<std::vector<double>> Read(const arrow::RecordBatch& batch) const {
     ARROW_ASSIGN_OR_RAISE(auto plain,
                           PlainValues(batch.column(position_), context_.pool));
@@ -60,7 +60,7 @@ class Weights {
   int position_ = -1;
 };
 
-/// What all phases share: the node, the weights, and the number of the row that is next.
+/// Shared by all phases: the node, the weights, and the number of the next row.
 class SampleStream : public UnaryStream {
  public:
   SampleStream(SampleNode node, std::unique_ptr<BatchStream> input,
@@ -81,7 +81,7 @@ class SampleStream : public UnaryStream {
     return input;
   }
 
-  /// The next rows with their numbers in the whole begin at next_row_ - length.
+  /// The next rows; their global row numbers begin at next_row_ - length.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextRows() {
     ARROW_ASSIGN_OR_RAISE(auto batch, NextInput());
     if (batch != nullptr) next_row_ += batch->num_rows();
@@ -130,7 +130,7 @@ class KeyStream final : public SampleStream {
   }
 };
 
-/// kSumWeights: one row, also of no rows.
+/// kSumWeights: one row, even of no rows.
 class WeightSumStream final : public SampleStream {
  public:
   using SampleStream::SampleStream;
@@ -189,9 +189,9 @@ class DrawStream final : public SampleStream {
   BatchCoalescer kept_;
 };
 
-/// kDraw with replacement: every draw is made again in every fragment, which keeps those
-/// that fall on its rows. Weights must be read before, to know where draws fall: such a
-/// partition is held.
+/// kDraw with replacement: every fragment repeats all draws and keeps those that hit its
+/// rows. Weights must be read first, to know which rows are hit, so the partition is held
+/// in memory.
 class RedrawStream final : public SampleStream {
  public:
   RedrawStream(SampleNode node, std::unique_ptr<BatchStream> input,
@@ -237,8 +237,8 @@ class RedrawStream final : public SampleStream {
     return drawn;
   }
 
-  /// The row in whose part of the sum a place lies. What rounding puts beyond the last
-  /// falls on the last that has a weight.
+  /// The row whose interval of the cumulative sum contains a position. Positions that
+  /// rounding puts past the end belong to the last row with a weight.
   static int64_t RowAt(const std::vector<double>& sums, double place) {
     auto row = std::upper_bound(sums.begin(), sums.end(), place);
     if (row == sums.end()) row = std::lower_bound(sums.begin(), sums.end(), sums.back());
@@ -257,7 +257,7 @@ OpenedNode OpenSample(const PlanNode& node, BatchStreams inputs,
   const auto& sample = node.as<SampleNode>();
   switch (sample.phase) {
     case SamplePhase::kWhole:
-      return arrow::Status::Invalid(Describe(node), " is not made for one partition");
+      return arrow::Status::Invalid(Describe(node), " cannot run on one partition");
     case SamplePhase::kGiveKeys:
       return OpenUnary<KeyStream, SampleNode>(node, std::move(inputs), context);
     case SamplePhase::kSumWeights:

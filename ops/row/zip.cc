@@ -11,7 +11,7 @@ namespace xshards::ops {
 
 namespace {
 
-/// One input, cut where the other one needs it.
+/// One input, sliced to match the batches of the other.
 class ZipSide {
  public:
   ZipSide(std::unique_ptr<BatchStream> stream, const OperatorContext& context)
@@ -21,7 +21,7 @@ class ZipSide {
   int64_t num_rows() const { return num_rows_; }
   int64_t available() const { return batch_ == nullptr ? 0 : batch_->num_rows(); }
 
-  /// Have rows available, unless the input is at its end.
+  /// Make rows available, unless the input is at its end.
   arrow::Status Fill() {
     while (available() == 0) {
       ARROW_ASSIGN_OR_RAISE(batch_, input_.Next());
@@ -48,7 +48,7 @@ class ZipSide {
 
  private:
   Input input_;
-  std::shared_ptr<arrow::RecordBatch> batch_;  // what is left of it
+  std::shared_ptr<arrow::RecordBatch> batch_;  // its remaining rows
   int64_t num_rows_ = 0;                       // read so far
 };
 
@@ -103,7 +103,7 @@ class ZipStream final : public BatchStream {
     ARROW_RETURN_NOT_OK(right_.Drain());
     if (left_.num_rows() == right_.num_rows()) return arrow::Status::OK();
     return arrow::Status::Invalid(
-        "Expected the two sides of a zip to have equally many rows, but partition ",
+        "Expected the two sides of a zip to have the same number of rows, but partition ",
         context_.partition_index, " has ", left_.num_rows(), " on the left and ",
         right_.num_rows(), " on the right");
   }

@@ -23,8 +23,8 @@ class SortComparator {
                                             const std::vector<SortKey>& keys,
                                             bool nulls_first);
 
-  /// Negative, zero or positive as row `left` comes before, with or after row `right`;
-  /// looks at the keys from `first_key` on.
+  /// Negative, zero or positive if row `left` comes before, with or after row `right`;
+  /// compares the keys from `first_key` on.
   int Compare(int64_t left, int64_t right, size_t first_key = 0) const {
     for (size_t i = first_key; i < keys_.size(); ++i) {
       const int order = keys_[i]->Compare(left, right);

@@ -46,7 +46,7 @@ class MergeStream final : public BatchStream {
   }
 
  private:
-  /// Give every run a batch with rows left; drop those that have ended.
+  /// Load a batch with remaining rows for every run; drop runs that have ended.
   arrow::Status Refill() {
     for (auto& run : runs_) {
       while (run.batch == nullptr || run.next == run.batch->num_rows()) {
@@ -61,7 +61,7 @@ class MergeStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
-  /// Take the rows that no batch to come can have anything before.
+  /// Take the rows that come before all rows of batches not yet read.
   arrow::Status MergeSome() {
     // The run whose batch ends first; of equal ends, the earliest run's.
     size_t first = 0;
@@ -82,9 +82,9 @@ class MergeStream final : public BatchStream {
     return arrow::Status::OK();
   }
 
-  /// How far run `i` is before the end of the batch of run `first`. Rows equal to that
-  /// end count where the run is earlier; where it is later, they wait for those of
-  /// `first` that may still come.
+  /// How many rows of run `i` come before the end of the batch of run `first`. Rows equal
+  /// to that end count if the run is earlier; if it is later, they wait for further rows
+  /// of `first`.
   arrow::Result<int64_t> EndOf(size_t i, size_t first) const {
     const Run& run = runs_[i];
     if (i == first) return run.batch->num_rows();

@@ -11,7 +11,7 @@
 namespace xshards::ops {
 
 /// Merge sorted runs to one sorted stream, stable: of equal rows, those of an earlier run
-/// come first. Holds one batch of each run and what comes out of them at once.
+/// come first. Holds one batch of each run and the rows merged from them.
 std::unique_ptr<BatchStream> MergeRuns(std::vector<std::unique_ptr<BatchStream>> runs,
                                        const SortNode& node,
                                        std::shared_ptr<arrow::Schema> schema,

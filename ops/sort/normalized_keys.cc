@@ -23,20 +23,20 @@ constexpr uint64_t kSignBit = uint64_t{1} << 63;
 uint64_t OrderedInteger(int64_t value) { return static_cast<uint64_t>(value) ^ kSignBit; }
 
 uint64_t OrderedReal(double value) {
-  // -0.0 equals 0.0; adding makes it so.
+  // Adding 0.0 turns -0.0 into 0.0: they are equal.
   const auto bits = std::bit_cast<uint64_t>(value + 0.0);
   return (bits & kSignBit) != 0 ? ~bits : bits | kSignBit;
 }
 
-/// Puts values of 0 .. `range`, in one direction or the other, and missing ones, at one
-/// end or the other, into codes.
+/// Encodes values of 0 .. `range`, ascending or descending, with missing values first or
+/// last.
 class CodeRange {
  public:
   CodeRange() = default;
   CodeRange(uint64_t range, bool any_missing, bool ascending, bool nulls_first)
       : range_(range), ascending_(ascending) {
     const bool is_full = range == std::numeric_limits<uint64_t>::max();
-    // There is no code left for missing: halve the values.
+    // No code is left for missing values: halve the range.
     drop_ = is_full && any_missing ? 1 : 0;
     first_ = any_missing && nulls_first ? 1 : 0;
     missing_ = nulls_first ? 0 : (range >> drop_) + 1;
@@ -73,7 +73,7 @@ class PartBase : public SortWords::Part {
                    ValueOf&& value_of) const {
     const int shift = num_bits() - drop;
     const auto push = [&](int64_t i, uint64_t code) {
-      // Shifting by the whole width is not defined, and then there is nothing before it.
+      // Shifting by the full width is undefined; then no bits precede it anyway.
       words[i] = (shift == 64 ? 0 : words[i] << shift) | (code >> drop);
     };
     if (column.null_count() == 0) {
@@ -87,7 +87,7 @@ class PartBase : public SortWords::Part {
 
   CodeRange codes_;
   bool any_missing_ = false;
-  bool is_whole_ = true;  // a value is all in its code
+  bool is_whole_ = true;  // the code holds the complete value
 };
 
 template <typename ArrayType, typename OnValue>
@@ -101,7 +101,7 @@ void ForEachValid(const ArrayType& array, OnValue&& on_value) {
   }
 }
 
-/// Whatever is stored as a number that is not a real one.
+/// All types stored as integers.
 template <typename Type>
 class IntegerPart final : public PartBase<IntegerPart<Type>> {
   using ArrayType = typename arrow::TypeTraits<Type>::ArrayType;
@@ -117,7 +117,7 @@ class IntegerPart final : public PartBase<IntegerPart<Type>> {
     });
   }
   void Finish(bool ascending, bool nulls_first) override {
-    if (min_ > max_) min_ = max_ = 0;  // nothing but missing
+    if (min_ > max_) min_ = max_ = 0;  // all values are missing
     this->codes_ = CodeRange(max_ - min_, this->any_missing_, ascending, nulls_first);
   }
   void Append(const arrow::Array& column, int drop, uint64_t* words) const override {
@@ -139,7 +139,7 @@ class IntegerPart final : public PartBase<IntegerPart<Type>> {
   uint64_t max_ = 0;
 };
 
-/// Reals; where all are whole numbers they are coded as such, which takes far fewer bits.
+/// Floats; if all are integers they are encoded as integers, which takes far fewer bits.
 template <typename Type>
 class RealPart final : public PartBase<RealPart<Type>> {
   using ArrayType = typename arrow::TypeTraits<Type>::ArrayType;
@@ -194,8 +194,8 @@ class RealPart final : public PartBase<RealPart<Type>> {
   uint64_t first_ = 0;
 };
 
-/// Bytes: what follows the beginning that all share. Up to 7 fit with their length, which
-/// tells a value from one that goes on with zeros; of longer ones the first 8 do.
+/// Bytes after the prefix that all values share. Up to 7 fit with their length, which
+/// distinguishes a value from one that continues with zeros; of longer ones the first 8.
 template <typename ArrayType>
 class BytesPart final : public PartBase<BytesPart<ArrayType>> {
   static constexpr size_t kWordBytes = 8;
@@ -238,7 +238,7 @@ class BytesPart final : public PartBase<BytesPart<ArrayType>> {
       for (size_t b = 0; b < there; ++b) {
         code = code << 8 | static_cast<uint8_t>(value[b]);
       }
-      // Nothing is left to shift by when nothing is there.
+      // Without bytes there is nothing to shift.
       if (there < num_bytes_) code = there == 0 ? 0 : code << 8 * (num_bytes_ - there);
       return code << length_bits_ | (length_bits_ > 0 ? value.size() : 0);
     });
@@ -247,13 +247,13 @@ class BytesPart final : public PartBase<BytesPart<ArrayType>> {
  private:
   bool any_ = false;
   std::string first_;
-  size_t shared_ = 0;   // bytes at the beginning
+  size_t shared_ = 0;   // length of the common prefix
   size_t longest_ = 0;  // value
   size_t num_bytes_ = 0;
   int length_bits_ = 0;
 };
 
-/// Decimals that fit into a word are coded as such; of others the upper word is.
+/// Decimals that fit into a word are encoded completely, others by their upper word.
 template <typename Type>
 class DecimalPart final : public PartBase<DecimalPart<Type>> {
   using ArrayType = typename arrow::TypeTraits<Type>::ArrayType;
@@ -314,7 +314,7 @@ class DecimalPart final : public PartBase<DecimalPart<Type>> {
   uint64_t first_ = 0;
 };
 
-/// Nothing but missing values takes no room.
+/// All values are missing: takes no bits.
 class NullPart final : public SortWords::Part {
  public:
   void Observe(const arrow::Array& /*column*/) override {}
@@ -358,7 +358,7 @@ arrow::Result<SortWords> SortWords::Make(std::span<const arrow::ArrayVector> inp
                                          const std::vector<SortKey>& keys,
                                          bool nulls_first) {
   SortWords words;
-  // Every key is looked at, so that a type without order is always found.
+  // Every key is checked, so that a type without order is always reported.
   for (size_t i = 0; i < keys.size(); ++i) {
     PartMaker maker;
     const auto& type = *inputs[0][i]->type();
@@ -367,7 +367,7 @@ arrow::Result<SortWords> SortWords::Make(std::span<const arrow::ArrayVector> inp
       return status.WithMessage("Cannot sort by '", keys[i].column, "' (",
                                 type.ToString(), "): ", status.message());
     }
-    // Words are full, or equal words do not mean equal keys so far.
+    // The word is full, or equal words do not yet mean equal keys.
     if (words.first_open_key_ < i) continue;
     for (const auto& input : inputs) maker.made->Observe(*input[i]);
     maker.made->Finish(keys[i].ascending, nulls_first);

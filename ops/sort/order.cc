@@ -17,7 +17,7 @@ namespace xshards::ops {
 
 namespace {
 
-/// Types that have a plainer twin are sorted as that.
+/// Types are sorted as a simpler type of the same order, if there is one.
 arrow::Result<std::shared_ptr<arrow::Array>> Sortable(
     std::shared_ptr<arrow::Array> column, arrow::MemoryPool* pool) {
   std::shared_ptr<arrow::DataType> type;
@@ -37,7 +37,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> Sortable(
   return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Safe(), &exec);
 }
 
-/// Sort the rows of equal words by the keys that words leave open.
+/// Sort rows of equal words by the keys that the words do not decide.
 arrow::Status SortTies(const arrow::ArrayVector& columns,
                        const std::vector<SortKey>& keys, bool nulls_first,
                        size_t first_open_key, std::vector<WordRow>& rows) {

@@ -12,8 +12,8 @@
 
 namespace xshards::ops {
 
-/// The columns of a batch that are sorted by, one a key, with one kind of missing;
-/// categories as their codes.
+/// The sort columns of a batch, one per key, with one kind of missing value; categories
+/// as their codes.
 arrow::Result<arrow::ArrayVector> SortColumns(const arrow::RecordBatch& batch,
                                               const std::vector<SortKey>& keys,
                                               arrow::MemoryPool* pool);

@@ -13,7 +13,7 @@ struct WordRow {
 };
 
 /// Sort by word, stable; only the lowest `num_bits` bits of words are in use. Rows that
-/// are in order already are left alone.
+/// are already in order are not moved.
 void RadixSort(std::vector<WordRow>& rows, int num_bits);
 
 }  // namespace xshards::ops

@@ -21,7 +21,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> Joined(const arrow::ArrayVector& pi
   return arrow::Concatenate(pieces, pool);
 }
 
-/// The sort columns of all batches, one array a key.
+/// The sort columns of all batches, one array per key.
 arrow::Result<arrow::ArrayVector> JoinedSortColumns(
     const arrow::RecordBatchVector& batches, const std::vector<SortKey>& keys,
     arrow::MemoryPool* pool) {
@@ -46,7 +46,7 @@ bool IsIdentity(const arrow::Array& order) {
   return true;
 }
 
-/// The first rows, as they are.
+/// The first rows, unchanged.
 arrow::RecordBatchVector FirstRows(const arrow::RecordBatchVector& batches,
                                    int64_t count) {
   arrow::RecordBatchVector first;
@@ -58,7 +58,7 @@ arrow::RecordBatchVector FirstRows(const arrow::RecordBatchVector& batches,
   return first;
 }
 
-/// The first of the rows in order, gathered from batches that are joined for it.
+/// The first rows in sort order, gathered from the concatenated batches.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> GatherRows(
     const arrow::RecordBatchVector& batches, const std::shared_ptr<arrow::Array>& rows,
     arrow::MemoryPool* pool) {
@@ -66,7 +66,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> GatherRows(
   return Gather(joined, rows, pool);
 }
 
-/// All rows, each read where it lies and written to its place.
+/// All rows, read sequentially and written to their sorted positions.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> MoveRows(
     const arrow::RecordBatchVector& batches, const arrow::Array& order,
     arrow::MemoryPool* pool) {

@@ -13,8 +13,8 @@
 
 namespace xshards::ops {
 
-/// Sort rows in memory, stable, into batches of about the context's size; at most `limit`
-/// rows, the first. Rows that are in order already are passed on, not copied.
+/// Sort rows in memory, stable, into batches of about the context's size; only the first
+/// `limit` rows. Rows that are already in order are forwarded, not copied.
 arrow::Result<arrow::RecordBatchVector> SortRows(const arrow::RecordBatchVector& batches,
                                                  const SortNode& node, int64_t limit,
                                                  const OperatorContext& context);

@@ -17,11 +17,11 @@ namespace xshards::ops {
 namespace {
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-// What is sorted at once: with its copy, on a few threads, it is within the budget.
+// The share of the budget sorted at once: with its copy, on a few threads, it fits.
 constexpr int64_t kRunsInBudget = 12;
 // A merge holds a batch of each run.
 constexpr size_t kMaxRuns = 48;
-// The best rows are gathered until they are this many times as many as wanted.
+// Candidate rows are collected up to this multiple of the limit.
 constexpr int64_t kSpareFactor = 8;
 constexpr int64_t kMinSpareRows = 4096;
 
@@ -44,7 +44,7 @@ class SortStream final : public UnaryStream {
   arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) override {
     if (node_.keys.empty()) {
-      return arrow::Status::Invalid("Expected 1 or more columns to sort by, not 0");
+      return arrow::Status::Invalid("Expected 1 or more columns to sort by, got 0");
     }
     for (const auto& key : node_.keys) {
       ARROW_RETURN_NOT_OK(FindColumns(*input, {key.column}).status());
@@ -53,8 +53,8 @@ class SortStream final : public UnaryStream {
   }
 
  private:
-  /// Sort what fits at once; if it is not all, keep it as a run, which may be spilled,
-  /// and merge the runs.
+  /// Sort as many rows as fit in memory; if that is not all, keep them as a run, which
+  /// may be spilled, and merge the runs.
   arrow::Status CollectRuns() {
     const int64_t run_bytes = context_.storage.budget->limit() / kRunsInBudget;
     while (true) {
@@ -109,7 +109,7 @@ class SortStream final : public UnaryStream {
     return MergeRuns(std::move(streams), node_, schema_, context_);
   }
 
-  /// Keep the best rows of every batch, and of those that were kept.
+  /// Keep the first `limit` rows of every batch and of those kept so far.
   arrow::Status CollectBest() {
     const int64_t limit = *node_.limit;
     while (true) {

@@ -14,24 +14,24 @@
 
 namespace xshards::ops {
 
-/// How many rows like these make about `bytes`; at least 1.
+/// The number of rows like these in about `bytes`; at least 1.
 int64_t RowsWithin(const arrow::RecordBatch& batch, int64_t bytes);
 
-/// Join batches of one schema to one batch; zero copy for a single batch.
+/// Concatenate batches of one schema; zero copy for a single batch.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Concatenate(
     const std::shared_ptr<arrow::Schema>& schema, arrow::RecordBatchVector batches,
     arrow::MemoryPool* pool);
 
-/// Let cold data be spilled before an executor holds more.
+/// Let cold data be spilled before an executor allocates more.
 arrow::Status MakeRoom(const OperatorContext& context, int64_t wanted = 0);
 
-/// Cuts a batch into pieces of about the size the context asks for; zero copy.
+/// Slices a batch into pieces of about the context's batch size; zero copy.
 class BatchSlicer {
  public:
   BatchSlicer() = default;
   BatchSlicer(std::shared_ptr<arrow::RecordBatch> batch, int64_t bytes)
       : batch_(std::move(batch)), step_(RowsWithin(*batch_, bytes)) {}
-  /// Into pieces of so many rows, but for the last.
+  /// Slices of `num_rows` rows, except the last.
   static BatchSlicer OfRows(std::shared_ptr<arrow::RecordBatch> batch, int64_t num_rows);
 
   /// The next piece, or nullptr after the last.
@@ -43,8 +43,8 @@ class BatchSlicer {
   int64_t position_ = 0;
 };
 
-/// Makes batches of a useful size: a large one passes as it is, as joining it to others
-/// would only copy it; small ones that follow each other are joined.
+/// Makes batches of a useful size: a large one is forwarded, since concatenating it would
+/// only copy it; consecutive small ones are concatenated.
 class BatchCoalescer {
  public:
   using NextBatch = std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>()>;
@@ -53,8 +53,8 @@ class BatchCoalescer {
   BatchCoalescer(int64_t target_bytes, arrow::MemoryPool* pool)
       : target_bytes_(target_bytes), pool_(pool) {}
 
-  /// The next rows of what `next` gives batch by batch until nullptr, which it may be
-  /// asked for again; nullptr after the last.
+  /// The next rows of the batches that `next` returns until nullptr (it may be called
+  /// again after that); nullptr after the last.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next(const NextBatch& next);
 
  private:

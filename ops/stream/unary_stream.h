@@ -14,7 +14,7 @@
 
 namespace xshards::ops {
 
-/// Pulls an executor's input: stops when asked to, and checks that every batch has the
+/// Pulls an executor's input: stops on request, and checks that every batch has the
 /// schema of the first, which typed loops rely on.
 class Input {
  public:
@@ -25,10 +25,10 @@ class Input {
   const std::shared_ptr<arrow::Schema>& schema() const;
   /// The next batch, or nullptr at the end; may be called again after the end.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
-  /// All that is left as one batch, empty if there is none; nullptr if the input ended
-  /// without telling its schema.
+  /// All remaining rows as one batch, perhaps empty; nullptr if the input ended with an
+  /// unknown schema.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Collect();
-  /// Stop the producers; Next() gives nullptr from now on.
+  /// Stop the producers; Next() returns nullptr from now on.
   void Close() { stream_.reset(); }
 
  private:
@@ -49,16 +49,16 @@ class UnaryStream : public BatchStream {
 
  protected:
   /// Called once, as soon as the input's schema is known: bind to it and return the
-  /// output's schema, or nullptr if only running tells.
+  /// output's schema, or nullptr if it is only known at run time.
   virtual arrow::Result<std::shared_ptr<arrow::Schema>> Prepare(
       const std::shared_ptr<arrow::Schema>& input) = 0;
 
-  /// The next input batch, or nullptr at the end; prepares first where not done yet.
+  /// The next input batch, or nullptr at the end; prepares first if not done yet.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextInput();
-  /// All that is left of the input as one batch; see Input::Collect.
+  /// All remaining input as one batch; see Input::Collect.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> CollectInput();
   void CloseInput() { input_.Close(); }
-  /// False if the input ended without telling its schema: then there is no output.
+  /// False if the input ended with an unknown schema: then there is no output.
   bool prepared() const { return prepared_; }
   const std::shared_ptr<arrow::Schema>& input_schema() const { return input_.schema(); }
 

@@ -40,7 +40,7 @@ struct JsonColumn {
   std::string values;
 };
 std::shared_ptr<arrow::RecordBatch> Batch(const std::vector<JsonColumn>& columns);
-/// One column of values that are there (`valid` says so) or null.
+/// One column of values, null where `valid` is false.
 template <typename T>
 std::shared_ptr<arrow::Array> Column(const std::vector<T>& values,
                                      const std::vector<bool>& valid = {}) {
@@ -89,10 +89,10 @@ class OperatorTest : public ::testing::Test {
       const NodeVariant& node, const std::vector<arrow::RecordBatchVector>& inputs);
   arrow::Result<std::unique_ptr<BatchStream>> OpenStreams(const NodeVariant& node,
                                                           BatchStreams inputs);
-  /// Run it to its end; the batches as they come, and the schema it says.
+  /// Run it to its end; returns the batches and the declared schema.
   arrow::Result<arrow::RecordBatchVector> Run(
       const NodeVariant& node, const std::vector<arrow::RecordBatchVector>& inputs);
-  /// The same joined to one batch, checked to be valid and of the schema it says.
+  /// The same concatenated to one batch, checked to be valid and of the declared schema.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> RunToBatch(
       const NodeVariant& node, const std::vector<arrow::RecordBatchVector>& inputs);
   /// Run a sink; the rows of each destination joined to one batch (nullptr: no block).

@@ -157,7 +157,7 @@ void ExpectBatch(const std::shared_ptr<arrow::RecordBatch>& actual,
       << expected->ToString();
 }
 
-TEST_F(OperatorTest, ReadsBackWhatASinkWrote) {
+TEST_F(OperatorTest, ReadsTheOutputOfASink) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 2]"}});
   const auto rows = Get(
       RunSink({.kind = SinkKind::kPartition, .mode = ExchangeMode::kGather}, {batch}));

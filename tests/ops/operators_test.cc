@@ -13,7 +13,8 @@ TEST(Operators, CoverEveryNodeOfThisFolder) {
        {NodeVariant(ProjectNode{}), NodeVariant(FilterNode{lit(true)}),
         NodeVariant(MapNativeNode{}), NodeVariant(AggregateNode{}),
         NodeVariant(JoinNode{}), NodeVariant(SortNode{}), NodeVariant(LimitNode{}),
-        NodeVariant(UnionNode{}), NodeVariant(ZipNode{}), NodeVariant(SampleNode{})}) {
+        NodeVariant(DistinctNode{}), NodeVariant(UnionNode{}), NodeVariant(ZipNode{}),
+        NodeVariant(SampleNode{})}) {
     EXPECT_TRUE(table.Find(*MakeNode(node)).ok());
   }
   EXPECT_TRUE(table.FindSink({.kind = SinkKind::kPartition}).ok());

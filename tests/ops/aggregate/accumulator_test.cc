@@ -107,9 +107,9 @@ TEST_F(Accumulators, QuantilesLieInProportionBetweenValues) {
 TEST_F(Accumulators, RowsAreTakenAsTheyAre) {
   const auto values = Strings({"", "b", "c", ""}, {false, true, true, false});
   const auto& type = arrow::large_utf8();
-  ExpectArray(Both("first_row", values, {0, 0, 1, 1}, type),
+  ExpectArray(Both("first_value", values, {0, 0, 1, 1}, type),
               Strings({"", "c", ""}, {false, true, false}));
-  ExpectArray(Both("last_row", values, {0, 0, 1, 1}, type),
+  ExpectArray(Both("last_value", values, {0, 0, 1, 1}, type),
               Strings({"b", "", ""}, {true, false, false}));
 }
 

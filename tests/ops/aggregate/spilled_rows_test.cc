@@ -81,7 +81,7 @@ TEST_F(SpilledGroupsTest, AreTheSameWhereTheyHoldTheirValues) {
 TEST_F(SpilledGroupsTest, KeepTheirOrder) {
   ExpectSameInLittleMemory({.keys = {"k"}, .ordered = true});
   ExpectSameInLittleMemory(
-      {.keys = {"t"}, .aggregates = {{"first_row", "v", "v"}}, .ordered = true});
+      {.keys = {"t"}, .aggregates = {{"first_value", "v", "v"}}, .ordered = true});
 }
 
 }  // namespace

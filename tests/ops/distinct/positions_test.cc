@@ -13,32 +13,29 @@
 namespace xshards::ops {
 namespace {
 
-constexpr const char* kFunctions[] = {"first_position", "last_position",
-                                      "single_position"};
+constexpr Keep kAllKeeps[] = {Keep::kFirst, Keep::kLast, Keep::kNone};
 
 class Positions : public OperatorTest {
  protected:
-  static AggregateNode Node(const std::string& function, AggregatePhase phase,
-                            std::vector<std::string> keys = {"k"}) {
-    AggregateNode node{.keys = std::move(keys),
-                       .aggregates = {{function, kAllRows, "position"}}};
-    node.phase = phase;
-    return node;
+  static DistinctNode Node(Keep keep, DistinctPhase phase,
+                           std::vector<std::string> keys = {"k"}) {
+    return DistinctNode{.keys = std::move(keys), .keep = keep, .phase = phase};
   }
 
   /// What the partial phase of a partition gives.
-  arrow::RecordBatchVector Local(const std::string& function, int32_t partition,
+  arrow::RecordBatchVector Local(Keep keep, int32_t partition,
                                  const arrow::RecordBatchVector& rows,
                                  std::vector<std::string> keys = {"k"}) {
     context_.partition_index = partition;
-    return Get(Run(Node(function, AggregatePhase::kPartial, std::move(keys)), {rows}));
+    return Get(
+        Run(Node(keep, DistinctPhase::kPartialPositions, std::move(keys)), {rows}));
   }
 
-  std::vector<int64_t> Final(const std::string& function, bool others,
+  std::vector<int64_t> Final(Keep keep, bool gives_dropped,
                              const arrow::RecordBatchVector& rows,
                              std::vector<std::string> keys = {"k"}) {
-    auto node = Node(function, AggregatePhase::kFinal, std::move(keys));
-    node.others = others;
+    auto node = Node(keep, DistinctPhase::kFinalPositions, std::move(keys));
+    node.gives_dropped = gives_dropped;
     const auto batch = Get(RunToBatch(node, {rows}));
     const auto& positions = static_cast<const arrow::Int64Array&>(*batch->column(0));
     std::vector<int64_t> found(positions.raw_values(),
@@ -50,7 +47,7 @@ class Positions : public OperatorTest {
   static std::vector<int64_t> PositionsOf(const arrow::RecordBatchVector& batches) {
     std::vector<int64_t> found;
     for (const auto& batch : batches) {
-      const auto column = batch->GetColumnByName(kPositionState);
+      const auto column = batch->GetColumnByName(kPositionColumn);
       const auto& positions = static_cast<const arrow::Int64Array&>(*column);
       for (int64_t i = 0; i < positions.length(); ++i) {
         found.push_back(positions.Value(i));
@@ -65,16 +62,16 @@ class Positions : public OperatorTest {
 
   /// The rows that are wanted, and the others, by the book.
   static std::pair<std::vector<int64_t>, std::vector<int64_t>> Expected(
-      const std::string& function, const std::vector<int64_t>& keys) {
+      Keep keep, const std::vector<int64_t>& keys) {
     std::map<int64_t, std::vector<int64_t>> rows;
     for (size_t i = 0; i < keys.size(); ++i) {
       rows[keys[i]].push_back(static_cast<int64_t>(i));
     }
     std::set<int64_t> wanted;
     for (const auto& [key, of_key] : rows) {
-      if (function == "first_position") wanted.insert(of_key.front());
-      if (function == "last_position") wanted.insert(of_key.back());
-      if (function == "single_position" && of_key.size() == 1) wanted.insert(of_key[0]);
+      if (keep == Keep::kFirst) wanted.insert(of_key.front());
+      if (keep == Keep::kLast) wanted.insert(of_key.back());
+      if (keep == Keep::kNone && of_key.size() == 1) wanted.insert(of_key[0]);
     }
     std::pair<std::vector<int64_t>, std::vector<int64_t>> found;
     for (int64_t i = 0; i < std::ssize(keys); ++i) {
@@ -87,13 +84,13 @@ class Positions : public OperatorTest {
 TEST_F(Positions, OfAPartitionAreThoseThatMayBeWanted) {
   const arrow::RecordBatchVector rows = {Rows({7, 7}), Rows({}), Rows({8, 7, 9})};
   const int64_t begin = FirstPosition(3);
-  EXPECT_EQ(PositionsOf(Local("first_position", 3, rows)),
+  EXPECT_EQ(PositionsOf(Local(Keep::kFirst, 3, rows)),
             (std::vector{begin, begin + 2, begin + 4}));
-  EXPECT_EQ(PositionsOf(Local("last_position", 3, rows)),
+  EXPECT_EQ(PositionsOf(Local(Keep::kLast, 3, rows)),
             (std::vector{begin + 2, begin + 3, begin + 4}));
-  EXPECT_EQ(PositionsOf(Local("single_position", 3, rows)),
+  EXPECT_EQ(PositionsOf(Local(Keep::kNone, 3, rows)),
             (std::vector{kNoPosition, begin + 2, begin + 4}));
-  const auto batch = Local("last_position", 3, rows).at(0);
+  const auto batch = Local(Keep::kLast, 3, rows).at(0);
   ExpectArray(batch->column(0), Column<int64_t>({8, 7, 9}));
 }
 
@@ -102,21 +99,21 @@ TEST_F(Positions, AreThoseOfAllPartitionsInTheEnd) {
   for (const int64_t num_keys : {1, 50, 3000, 1000000000}) {
     std::vector<int64_t> keys(4000);
     for (auto& key : keys) key = static_cast<int64_t>(random()) % num_keys;
-    for (const std::string function : kFunctions) {
+    for (const Keep keep : kAllKeeps) {
       arrow::RecordBatchVector moved;
       // One partition: then positions are row numbers, wherever the rows are cut.
-      for (const auto& batch : Local(function, 0, Cut(Rows(keys), 700))) {
+      for (const auto& batch : Local(keep, 0, Cut(Rows(keys), 700))) {
         moved.push_back(batch);
       }
-      EXPECT_EQ(Final(function, false, moved), Expected(function, keys).first);
+      EXPECT_EQ(Final(keep, false, moved), Expected(keep, keys).first);
     }
     // Rows that came as they are.
     std::vector<int64_t> numbers(keys.size());
     std::iota(numbers.begin(), numbers.end(), int64_t{0});
-    const auto passed = Batch({{"k", Column(keys)}, {kPositionState, Column(numbers)}});
-    for (const std::string function : kFunctions) {
-      EXPECT_EQ(Final(function, false, Cut(passed, 300)), Expected(function, keys).first);
-      EXPECT_EQ(Final(function, true, Cut(passed, 300)), Expected(function, keys).second);
+    const auto passed = Batch({{"k", Column(keys)}, {kPositionColumn, Column(numbers)}});
+    for (const Keep keep : kAllKeeps) {
+      EXPECT_EQ(Final(keep, false, Cut(passed, 300)), Expected(keep, keys).first);
+      EXPECT_EQ(Final(keep, true, Cut(passed, 300)), Expected(keep, keys).second);
     }
   }
 }
@@ -127,9 +124,9 @@ TEST_F(Positions, PassOnWhereAlmostAllKeysDiffer) {
   for (int64_t i = 0; i < kRows; ++i) keys[static_cast<size_t>(i)] = i;
   keys[7] = 5;
   keys.back() = 5;
-  for (const std::string function : kFunctions) {
-    const auto positions = PositionsOf(Local(function, 3, Cut(Rows(keys), 1000)));
-    ASSERT_EQ(std::ssize(positions), kRows) << function;
+  for (const Keep keep : kAllKeeps) {
+    const auto positions = PositionsOf(Local(keep, 3, Cut(Rows(keys), 1000)));
+    ASSERT_EQ(std::ssize(positions), kRows);
     for (int64_t i = 0; i < kRows; ++i) {
       ASSERT_EQ(positions[static_cast<size_t>(i)], FirstPosition(3) + i);
     }
@@ -143,11 +140,11 @@ TEST_F(Positions, CountOnFromChunkToChunk) {
   constexpr int64_t kRows = 200000;
   std::vector<int64_t> keys(kRows);
   for (int64_t i = 0; i < kRows; ++i) keys[static_cast<size_t>(i)] = i / 4 % 30000;
-  for (const std::string function : kFunctions) {
-    const auto moved = Local(function, 0, Cut(Rows(keys), 1000));
+  for (const Keep keep : kAllKeeps) {
+    const auto moved = Local(keep, 0, Cut(Rows(keys), 1000));
     EXPECT_LT(std::ssize(PositionsOf(moved)), kRows / 3);
     EXPECT_GT(std::ssize(PositionsOf(moved)), 30000);  // more than one chunk
-    EXPECT_EQ(Final(function, false, moved), Expected(function, keys).first);
+    EXPECT_EQ(Final(keep, false, moved), Expected(keep, keys).first);
   }
   context_.storage.budget = &budget_;
 }
@@ -165,40 +162,40 @@ TEST_F(Positions, OfTextsOfFewValuesComeWithNumbersForThem) {
     keys.push_back(text * 1000 + right.back());
   }
   const auto rows = Batch({{"a", Strings(left)}, {"b", Column(right)}});
-  for (const std::string function : kFunctions) {
-    const auto moved = Local(function, 0, Cut(rows, 7000), {"a", "b"});
+  for (const Keep keep : kAllKeeps) {
+    const auto moved = Local(keep, 0, Cut(rows, 7000), {"a", "b"});
     EXPECT_EQ(moved.at(0)->column(0)->type_id(), arrow::Type::DICTIONARY);
     EXPECT_LT(std::ssize(PositionsOf(moved)), 70 * 90 + 1);
-    EXPECT_EQ(Final(function, false, moved, {"a", "b"}), Expected(function, keys).first);
+    EXPECT_EQ(Final(keep, false, moved, {"a", "b"}), Expected(keep, keys).first);
   }
 }
 
 TEST_F(Positions, HaveASchemaWithoutRows) {
   const auto nothing = Rows({});
   const auto stream =
-      Get(Open(Node("first_position", AggregatePhase::kPartial), {{nothing}}));
+      Get(Open(Node(Keep::kFirst, DistinctPhase::kPartialPositions), {{nothing}}));
   EXPECT_EQ(Get(stream->Next()), nullptr);
   EXPECT_EQ(stream->schema()->field_names(),
-            (std::vector<std::string>{"k", kPositionState}));
+            (std::vector<std::string>{"k", kPositionColumn}));
   EXPECT_TRUE(
-      Final("first_position", false,
-            {Batch({{"k", Column<int64_t>({})}, {kPositionState, Column<int64_t>({})}})})
+      Final(Keep::kFirst, false,
+            {Batch({{"k", Column<int64_t>({})}, {kPositionColumn, Column<int64_t>({})}})})
           .empty());
 }
 
 TEST_F(Positions, OfRowsWithoutColumnsAreAllOfOneKey) {
   const auto rows = arrow::RecordBatch::Make(arrow::schema({}), 5, arrow::ArrayVector{});
-  const auto moved = Local("last_position", 0, {rows}, {});
-  EXPECT_EQ(Final("last_position", false, moved, {}), std::vector<int64_t>{4});
+  const auto moved = Local(Keep::kLast, 0, {rows}, {});
+  EXPECT_EQ(Final(Keep::kLast, false, moved, {}), std::vector<int64_t>{4});
 }
 
 TEST_F(Positions, FindMistakes) {
   const auto rows = Rows({1});
   EXPECT_FAILS(
       KeyError, "nope",
-      Open(Node("first_position", AggregatePhase::kPartial, {"nope"}), {{rows}}));
-  EXPECT_FAILS(KeyError, kPositionState,
-               Open(Node("first_position", AggregatePhase::kFinal), {{rows}}));
+      Open(Node(Keep::kFirst, DistinctPhase::kPartialPositions, {"nope"}), {{rows}}));
+  EXPECT_FAILS(KeyError, kPositionColumn,
+               Open(Node(Keep::kFirst, DistinctPhase::kFinalPositions), {{rows}}));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 using HashPartitionTest = OperatorTest;
 
-TEST_F(HashPartitionTest, EqualKeysGoTogetherWhateverTheirType) {
+TEST_F(HashPartitionTest, EqualKeysShareAPartitionInAnyType) {
   const auto integers = Batch({{"k", arrow::int8(), "[1, 2, null]"}});
   const auto floats = Batch({{"k", arrow::float64(), "[1, 2, NaN]"}});
   const auto wide = Batch({{"k", arrow::uint64(), "[1, 2, null]"}});

@@ -54,7 +54,7 @@ TEST_F(PartitionSink, BringsEqualKeysTogetherInOrder) {
         for (int64_t i = 0; i < parts[d]->num_rows(); ++i) {
           const auto key = Get(parts[d]->column(0)->GetScalar(i))->ToString();
           EXPECT_EQ(home.try_emplace(key, d).first->second, d) << key;
-          // The row came whole.
+          // All columns of the row were moved together.
           const auto original = rows[static_cast<size_t>(i)];
           EXPECT_EQ(key, Get(batch->column(0)->GetScalar(original))->ToString());
         }
@@ -65,7 +65,7 @@ TEST_F(PartitionSink, BringsEqualKeysTogetherInOrder) {
   }
 }
 
-TEST_F(PartitionSink, GivesTheSameDestinationsHoweverTheInputIsCut) {
+TEST_F(PartitionSink, DestinationsDoNotDependOnBatchBoundaries) {
   const auto batch = Numbered(1000, 40);
   const auto whole = Get(RunSink(Hash(5), {batch}));
   const auto cut = Get(RunSink(Hash(5), Cut(batch, 1)));
@@ -146,9 +146,10 @@ TEST_F(PartitionSink, SendsRowsByRange) {
   ExpectArray(parts[2]->column(0), Json(arrow::int64(), "[5, null]"));
 }
 
-TEST_F(PartitionSink, SaysWhatIsWrongWithItsSpecification) {
+TEST_F(PartitionSink, RejectsInvalidSpecifications) {
   const auto batch = Numbered(10, 5);
-  EXPECT_FAILS(Invalid, "not 0", RunSink(Hash(0), {batch}));
+  EXPECT_FAILS(Invalid, "Expected 1 or more partitions, got 0",
+               RunSink(Hash(0), {batch}));
   auto unknown = Hash(2);
   unknown.keys = {"nope"};
   EXPECT_FAILS(KeyError, "nope", RunSink(unknown, {batch}));

@@ -26,7 +26,7 @@ TEST_F(RangePartitionTest, CountsTheBoundariesAtOrBeforeARow) {
   EXPECT_EQ(Of(batch, {{"a", false}}, false, limits), (Destinations{2, 2, 1, 1, 2}));
 }
 
-TEST_F(RangePartitionTest, GoesByTheSecondKeyWhereTheFirstIsEqual) {
+TEST_F(RangePartitionTest, ComparesTheSecondKeyIfTheFirstIsEqual) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 1, 2]"},
                             {"b", arrow::large_utf8(), R"(["x", "z", "a"])"}});
   const auto limits =
@@ -35,7 +35,7 @@ TEST_F(RangePartitionTest, GoesByTheSecondKeyWhereTheFirstIsEqual) {
             (Destinations{0, 1, 1}));
 }
 
-TEST_F(RangePartitionTest, CategoriesMeetBoundariesOfTheirCodes) {
+TEST_F(RangePartitionTest, ComparesCategoriesWithBoundariesByCode) {
   auto field = Get(WithCategories(arrow::field("c", arrow::large_utf8()),
                                   Strings({"small", "big", "Huge"}), true));
   const auto values = Strings({"Huge", "big", "small", ""}, {true, true, true, false});
@@ -44,7 +44,7 @@ TEST_F(RangePartitionTest, CategoriesMeetBoundariesOfTheirCodes) {
   EXPECT_EQ(Of(batch, {{"c", true}}, false, limits), (Destinations{1, 1, 0, 1}));
 }
 
-TEST_F(RangePartitionTest, NeedsOneColumnOfBoundariesAKey) {
+TEST_F(RangePartitionTest, NeedsOneBoundaryColumnPerKey) {
   const auto batch = Batch({{"a", arrow::int64(), "[1]"}});
   EXPECT_FAILS(Invalid, "one column for each of 2 sort keys",
                RangeDestinations(*batch, {{"a", true}, {"a", true}}, false, *batch,

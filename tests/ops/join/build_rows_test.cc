@@ -17,7 +17,7 @@ class NumberRangeTest : public OperatorTest {
   }
 };
 
-TEST_F(NumberRangeTest, GoesFromTheLeastToTheGreatest) {
+TEST_F(NumberRangeTest, SpansMinimumToMaximum) {
   const auto range = RangeOf("[100, 3, -7, null, 5, 200]", 1, 5);
   EXPECT_FALSE(range.is_empty());
   EXPECT_EQ(range.least, -7);
@@ -33,7 +33,7 @@ TEST_F(NumberRangeTest, IsEmptyIfAllNumbersAreMissing) {
   EXPECT_EQ(range.greatest, 4);
 }
 
-TEST_F(NumberRangeTest, MayBeAsWideAsAllNumbers) {
+TEST_F(NumberRangeTest, MaySpanAllIntegers) {
   EXPECT_EQ(RangeOf("[-9223372036854775808, 9223372036854775807]", 0, 2).width(),
             std::numeric_limits<uint64_t>::max());
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kNumRows = 200'000;  // enough for a table in several parts
 constexpr size_t kNumThreads = 4;
 
-/// Gives some batches, then fails.
+/// Returns some batches, then fails.
 class FailingStream final : public BatchStream {
  public:
   explicit FailingStream(std::shared_ptr<arrow::RecordBatch> batch)
@@ -45,7 +45,7 @@ class JoinBuildTest : public OperatorTest {
     return Batch({{"k", Column(numbers)}});
   }
 
-  /// What several threads get that ask for one table at the same time.
+  /// The tables that several threads get concurrently.
   std::vector<Built> Build(JoinBuild& build,
                            const std::function<std::unique_ptr<BatchStream>()>& open) {
     std::vector<Built> built(kNumThreads, Built(arrow::Status::UnknownError("not run")));
@@ -84,7 +84,7 @@ TEST_F(JoinBuildTest, ThreadsMakeOneTableTogether) {
   }
 }
 
-TEST_F(JoinBuildTest, OrdersRowsIfTheyMayBeAndAreSuch) {
+TEST_F(JoinBuildTest, OrdersRowsIfAllowedAndDense) {
   auto spec = spec_;
   spec.taken = {1};
   for (int64_t factor : {1, 1'000'003}) {
@@ -113,7 +113,7 @@ TEST_F(JoinBuildTest, OrdersRowsIfTheyMayBeAndAreSuch) {
   }
 }
 
-TEST_F(JoinBuildTest, AllLearnOfAFailure) {
+TEST_F(JoinBuildTest, AFailureReachesAllThreads) {
   const auto rows = Numbers(1);
   JoinBuild build(spec_, context_);
   for (const auto& built :
@@ -122,7 +122,7 @@ TEST_F(JoinBuildTest, AllLearnOfAFailure) {
   }
 }
 
-TEST_F(JoinBuildTest, HoldsNoMoreThanItMay) {
+TEST_F(JoinBuildTest, StaysWithinItsByteLimit) {
   const auto rows = Numbers(1);
   auto spec = spec_;
   spec.max_bytes = 100'000;

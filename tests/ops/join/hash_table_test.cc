@@ -16,7 +16,7 @@ using Rows = std::vector<uint32_t>;
 
 class JoinTableTest : public OperatorTest {
  protected:
-  /// The rows of `held` that each row of `asked` finds.
+  /// The rows of `held` that match each row of `asked`.
   std::vector<Rows> Find(const std::shared_ptr<arrow::RecordBatch>& held,
                          const std::shared_ptr<arrow::RecordBatch>& asked) {
     const auto kind = ChooseJoinKeyKind(*held->schema(), {0}, *asked->schema(), {0});
@@ -37,7 +37,7 @@ class JoinTableTest : public OperatorTest {
     return found;
   }
 
-  /// What Find() gives, by trying all pairs through a map; missing keys are equal.
+  /// The expected result of Find(), by a map; missing keys are equal.
   static std::vector<Rows> Expect(const arrow::Array& held, const arrow::Array& asked) {
     const auto key_of = [](const arrow::Array& array, int64_t row) {
       const auto& numbers = static_cast<const arrow::Int64Array&>(array);
@@ -76,13 +76,13 @@ TEST_F(JoinTableTest, FindsTextHoweverItIsStored) {
   }
 }
 
-TEST_F(JoinTableTest, HoldsNothing) {
+TEST_F(JoinTableTest, FindsNothingInAnEmptyTable) {
   const auto held = Batch({{"k", arrow::int64(), "[]"}});
   EXPECT_EQ(Find(held, Batch({{"k", arrow::int64(), "[1, null]"}})),
             (std::vector<Rows>{{}, {}}));
 }
 
-TEST_F(JoinTableTest, IsMadeInPartsIfItIsLarge) {
+TEST_F(JoinTableTest, IsBuiltInPartsIfLarge) {
   std::vector<int64_t> numbers;
   std::vector<bool> valid;
   for (int64_t i = 0; i < 200'000; ++i) {
@@ -97,10 +97,10 @@ TEST_F(JoinTableTest, IsMadeInPartsIfItIsLarge) {
   EXPECT_GT(num_parts_, 1);
 }
 
-TEST_F(JoinTableTest, FindsTheSameInManyPartsAsAMapDoes) {
+TEST_F(JoinTableTest, AgreesWithAMapForManyParts) {
   constexpr size_t kRows = 300'000;
   std::mt19937 random(7);
-  // Numbers that lie close together, and those that do not; with many repeats and few.
+  // Dense and sparse integers; with many repeats and few.
   for (int64_t factor : {1, 1'000'003}) {
     for (int64_t range : {50'000, 1'000'000}) {
       std::uniform_int_distribution<int64_t> draw(-range, range);
@@ -128,7 +128,7 @@ TEST_F(JoinTableTest, FindsTheSameInManyPartsAsAMapDoes) {
   }
 }
 
-TEST_F(JoinTableTest, FindsNumbersIfPartsHoldNone) {
+TEST_F(JoinTableTest, FindsKeysIfSomePartsAreEmpty) {
   // At both ends of a range, so that the parts in between have no rows.
   std::vector<int64_t> numbers;
   for (int64_t i = 0; i < 100'000; ++i) {
@@ -157,13 +157,13 @@ TEST_F(JoinTableTest, FindsTheOnlyKeyThatRepeats) {
   }
 }
 
-TEST_F(JoinTableTest, FindsMissingKeysIfThereAreNoOthers) {
+TEST_F(JoinTableTest, FindsMissingKeysIfAllKeysAreMissing) {
   const auto held = Batch({{"n", arrow::int64(), "[null, null]"}});
   const auto asked = Batch({{"n", arrow::int64(), "[1, null]"}});
   EXPECT_EQ(Find(held, asked), (std::vector<Rows>{{}, {0, 1}}));
 }
 
-TEST_F(JoinTableTest, FindsNumbersThatLieCloseAndThoseThatLieApart) {
+TEST_F(JoinTableTest, FindsDenseAndSparseIntegers) {
   const auto asked =
       Batch({{"n", arrow::int64(),
               "[-9223372036854775808, -3, null, 0, 2, 9223372036854775807, 4]"}});
@@ -176,7 +176,7 @@ TEST_F(JoinTableTest, FindsNumbersThatLieCloseAndThoseThatLieApart) {
   EXPECT_EQ(Find(far, asked), expected);
 }
 
-TEST_F(JoinTableTest, FindsNumbersAboveThoseThatHaveASign) {
+TEST_F(JoinTableTest, FindsUnsignedKeysAboveTheInt64Range) {
   const char* const numbers =
       "[18446744073709551615, 9223372036854775808, 9223372036854775807, 0]";
   const auto batch = Batch({{"n", arrow::uint64(), numbers}});
@@ -186,7 +186,7 @@ TEST_F(JoinTableTest, FindsNumbersAboveThoseThatHaveASign) {
   EXPECT_EQ(Find(close, batch), (std::vector<Rows>{{}, {0}, {1}, {}}));
 }
 
-TEST_F(JoinTableTest, KnowsWhetherAKeyRepeats) {
+TEST_F(JoinTableTest, ReportsWhetherAKeyRepeats) {
   const auto repeats = [&](const std::shared_ptr<arrow::DataType>& type,
                            const char* json) {
     const auto held = Batch({{"k", type, json}});

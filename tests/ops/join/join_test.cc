@@ -55,7 +55,7 @@ TEST_F(Join, OuterKeepsEveryRowWithItsKey) {
              {"w", arrow::float64(), "[0.2, 0.4, null, 0.3, 0.2, 0.4, null, 0.1]"}}));
 }
 
-TEST_F(Join, KeepsBothKeysOfDifferentNamesAndTellsOthersApart) {
+TEST_F(Join, KeepsKeysOfDifferentNamesAndAddsSuffixes) {
   const auto left = Batch({{"a", int64(), "[1, 2]"}, {"x", int64(), "[10, 20]"}});
   const auto right = Batch({{"x", int64(), "[7, 8]"}, {"b", int64(), "[2, 3]"}});
   const JoinNode node{.type = JoinType::kOuter, .left_keys = {"a"}, .right_keys = {"b"}};
@@ -66,7 +66,7 @@ TEST_F(Join, KeepsBothKeysOfDifferentNamesAndTellsOthersApart) {
                      {"b", int64(), "[null, 2, 3]"}}));
 }
 
-TEST_F(Join, KeysAreOfTheLeftsTypeUnlessTheRightHasOthers) {
+TEST_F(Join, KeysHaveTheLeftTypeUnlessOnlyTheRightHasThem) {
   const auto left = Batch({{"k", arrow::int32(), "[1, 2, null]"}});
   const auto right = Batch({{"k", arrow::float64(), "[2.0, 2.5, NaN]"}});
   for (auto type : {JoinType::kInner, JoinType::kOuter}) {
@@ -98,7 +98,7 @@ TEST_F(Join, WorksWithAnEmptySide) {
   EXPECT_EQ(rows(JoinType::kOuter, no_left, no_right), 0);
 }
 
-TEST_F(Join, CutsTheProductOfAKeyThatManyRowsShare) {
+TEST_F(Join, SplitsALargeProductIntoBatches) {
   const auto left = Batch({{"k", Column(std::vector<int64_t>(300, 1))}});
   const auto right = Batch({{"k", Column(std::vector<int64_t>(300, 1))},
                             {"w", Column(std::vector<int64_t>(300, 2))}});
@@ -111,7 +111,7 @@ TEST_F(Join, CutsTheProductOfAKeyThatManyRowsShare) {
   EXPECT_EQ(total, 90000);
 }
 
-TEST_F(Join, AgreesWithTwoLoops) {
+TEST_F(Join, AgreesWithNestedLoops) {
   std::mt19937 random(53);
   using Key = std::pair<std::optional<int64_t>, std::string>;
   using Pair = std::tuple<std::optional<int64_t>, std::optional<int64_t>>;
@@ -166,7 +166,7 @@ TEST_F(Join, AgreesWithTwoLoops) {
       }
     }
     const JoinNode node{.type = type, .left_keys = {"n", "t"}, .right_keys = {"n", "t"}};
-    // With the smallest budget a few rows of the right are held at a time.
+    // With the smallest budget only a few rows of the right are in memory at a time.
     for (int64_t batch_bytes : {int64_t{1} << 22, int64_t{300}, int64_t{200}}) {
       context_.batch_bytes = batch_bytes;
       MemoryBudget small(batch_bytes == 200 ? 12'000 : int64_t{1} << 30);
@@ -192,14 +192,14 @@ TEST_F(Join, AgreesWithTwoLoops) {
   }
 }
 
-TEST_F(Join, LearnsALateSchema) {
+TEST_F(Join, TakesTheSchemaFromTheFirstBatch) {
   const auto stream = Get(OpenLate(On("k", JoinType::kInner), {{left_}, {right_}}));
   EXPECT_EQ(stream->schema(), nullptr);
   EXPECT_EQ(Get(ReadAll(*stream)).at(0)->num_rows(), 5);
   EXPECT_EQ(stream->schema()->num_fields(), 3);
 }
 
-TEST_F(Join, SaysWhatIsWrong) {
+TEST_F(Join, RejectsInvalidKeys) {
   EXPECT_FAILS(KeyError, "nope", Open(On("nope", JoinType::kInner), {{left_}, {right_}}));
   const auto numbers = Batch({{"k", int64(), "[1]"}});
   EXPECT_FAILS(TypeError, "'k'", Open(On("k", JoinType::kInner), {{left_}, {numbers}}));
@@ -213,7 +213,7 @@ TEST_F(Join, SemiAndAntiSelectRowsOfTheLeft) {
               Batch({{"k", large_utf8(), R"(["b", "c"])"}, {"v", int64(), "[2, 5]"}}));
 }
 
-TEST_F(Join, CrossPairsEveryRowWithEveryOther) {
+TEST_F(Join, CrossPairsEveryLeftRowWithEveryRightRow) {
   const auto left = Batch({{"a", int64(), "[1, 2, 3]"}});
   const auto right = Batch({{"a", int64(), "[8, 9]"}});
   for (int64_t batch_bytes : {int64_t{1} << 20, int64_t{8}}) {
@@ -229,7 +229,7 @@ TEST_F(Join, CrossPairsEveryRowWithEveryOther) {
   EXPECT_FAILS(Invalid, "no keys", Open(On("a", JoinType::kCross), {{left}, {right}}));
 }
 
-TEST_F(Join, MayHoldTheLeft) {
+TEST_F(Join, MayBuildOnTheLeftSide) {
   auto node = On("k", JoinType::kInner);
   node.build_left = true;
   ExpectBatch(Get(RunToBatch(node, {Cut(left_, 2), Cut(right_, 3)})),
@@ -250,7 +250,7 @@ TEST_F(Join, FragmentsShareOneTable) {
   EXPECT_EQ(Get(ReadAll(*second)).at(0)->num_rows(), 7);
 }
 
-TEST_F(Join, PassesOnRowsThatAllHaveOnePartner) {
+TEST_F(Join, ForwardsTheProbeBatchIfEveryRowHasOneMatch) {
   const auto left =
       Batch({{"k", int64(), "[3, 1, 2]"}, {"v", large_utf8(), R"(["x", "y", "z"])"}});
   const auto right = Batch({{"k", int64(), "[1, 2, 3]"}, {"w", int64(), "[10, 20, 30]"}});

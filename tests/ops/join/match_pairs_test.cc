@@ -37,7 +37,7 @@ TEST_F(JoinPairsTest, ListsAllMatchesOfEachRow) {
   const Pairs matches = {{0, 3}, {1, 0}, {1, 1}, {1, 2}, {3, 1}, {3, 2}};
   const Pairs with_lonely = {{0, 3},      {1, 0}, {1, 1}, {1, 2},
                              {2, kNoRow}, {3, 1}, {3, 2}, {4, kNoRow}};
-  // Cut anywhere, within the matches of a row and before a row that has none.
+  // Interrupted anywhere, within the matches of a row and before a row that has none.
   for (const bool lonely : {false, true}) {
     for (size_t room = 1; room <= with_lonely.size() + 1; ++room) {
       Pairs all;
@@ -54,7 +54,7 @@ TEST_F(JoinPairsTest, ListsAllMatchesOfEachRow) {
   }
 }
 
-TEST_F(JoinPairsTest, ListsNothingOfNoRows) {
+TEST_F(JoinPairsTest, ListsNothingForNoRows) {
   pairs_.Start(2);
   HeldRows::PairCursor at;
   ListPairsOf(FewRows{}, {}, true, &at, &pairs_);
@@ -77,7 +77,7 @@ TEST_F(JoinPairsTest, GivesRowNumbersOfBothSides) {
   ExpectArray(Get(pairs_.HeldRowsOrNull()), Json(arrow::uint32(), "[9, 2, null]"));
 }
 
-TEST_F(JoinPairsTest, KnowsRowsThatFollowEachOther) {
+TEST_F(JoinPairsTest, DetectsConsecutiveRows) {
   const auto is_slice = [&](const std::vector<size_t>& rows) {
     pairs_.Start(rows.size() + 1);
     for (const size_t row : rows) pairs_.Add(row, 0);

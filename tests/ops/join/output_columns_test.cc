@@ -19,7 +19,7 @@ class JoinColumnsTest : public OperatorTest {
   }
 };
 
-TEST_F(JoinColumnsTest, PutsRowsSideBySide) {
+TEST_F(JoinColumnsTest, CombinesRowsOfBothSides) {
   const auto columns = Make(JoinType::kLeft);
   EXPECT_EQ(columns.probe_keys(), (std::vector<int>{0}));
   EXPECT_EQ(columns.build_keys(), (std::vector<int>{1}));
@@ -30,7 +30,7 @@ TEST_F(JoinColumnsTest, PutsRowsSideBySide) {
                            {"v_y", arrow::int64(), "[null, 10]"}}));
 }
 
-TEST_F(JoinColumnsTest, RowsOfTheHeldSideAloneHaveTheirKey) {
+TEST_F(JoinColumnsTest, UnmatchedBuildRowsKeepTheirKey) {
   const auto columns = Make(JoinType::kOuter);
   const auto alone =
       Get(columns.BuildOnly(*right_, Json(arrow::int64(), "[1]"), context_.pool));
@@ -39,7 +39,7 @@ TEST_F(JoinColumnsTest, RowsOfTheHeldSideAloneHaveTheirKey) {
                             {"v_y", arrow::int64(), "[20]"}}));
 }
 
-TEST_F(JoinColumnsTest, ARightJoinHoldsTheLeft) {
+TEST_F(JoinColumnsTest, RightJoinBuildsOnTheLeftSide) {
   const auto columns = Make(JoinType::kRight);
   EXPECT_EQ(columns.probe_keys(), (std::vector<int>{1}));
   EXPECT_EQ(columns.build_keys(), (std::vector<int>{0}));

@@ -13,8 +13,8 @@ namespace {
 
 class OrderedRowsTest : public OperatorTest {
  protected:
-  /// Rows held by their first column, of which the others are taken; nullptr if they
-  /// can't be ordered.
+  /// Build rows keyed by their first column, with the others as values; nullptr if they
+  /// cannot be ordered.
   std::shared_ptr<OrderedRows> Order(const arrow::RecordBatchVector& batches) {
     std::vector<int> taken(static_cast<size_t>(batches[0]->num_columns()) - 1);
     std::iota(taken.begin(), taken.end(), 1);
@@ -96,7 +96,7 @@ TEST_F(OrderedRowsTest, MovesNumbersOfEveryWidth) {
   EXPECT_EQ(made.num_rows(), 3);
 }
 
-TEST_F(OrderedRowsTest, ReadsSlicesWhereTheyBegin) {
+TEST_F(OrderedRowsTest, RespectsOffsetsOfSlices) {
   const auto batch = Batch({{"k", arrow::int64(), "[9, 9, 2, 1, 9]"},
                             {"v", arrow::int64(), "[0, 0, 20, 10, 0]"}});
   const auto rows = Order({batch->Slice(2, 2)});
@@ -104,8 +104,8 @@ TEST_F(OrderedRowsTest, ReadsSlicesWhereTheyBegin) {
   ExpectArray(rows->rows()->column(1), Json(arrow::int64(), "[10, 20]"));
 }
 
-TEST_F(OrderedRowsTest, KeepsWhatIsMissing) {
-  // In some batches only, and in the places of all bits of a word.
+TEST_F(OrderedRowsTest, KeepsNulls) {
+  // In some batches only, and at the positions of all bits of a word.
   std::vector<int64_t> numbers = Shuffled(5, 1000, 1);
   std::vector<bool> there;
   for (const int64_t number : numbers) there.push_back(number % 3 != 0 || number < 40);
@@ -122,14 +122,14 @@ TEST_F(OrderedRowsTest, KeepsWhatIsMissing) {
   }
 }
 
-TEST_F(OrderedRowsTest, FindsNoPartnerOfAMissingKey) {
+TEST_F(OrderedRowsTest, FindsNoMatchForAMissingKey) {
   const auto rows = Order({Batch({{"k", arrow::int64(), "[0, 1]"}})});
   ASSERT_NE(rows, nullptr);
   EXPECT_EQ(Find(*rows, Json(arrow::int64(), "[null, 1, null]")),
             (std::vector<uint32_t>{HeldRows::kNoRow, 1, HeldRows::kNoRow}));
 }
 
-TEST_F(OrderedRowsTest, FindsARepeatAmongAsManyNumbersAsRows) {
+TEST_F(OrderedRowsTest, FindsARepeatIfTheRangeEqualsTheRowCount) {
   auto numbers = Shuffled(0, 1000, 1);
   std::replace(numbers.begin(), numbers.end(), 500, 501);
   const auto rows = Order({Batch({{"k", Column(numbers)}, {"v", Column(numbers)}})});
@@ -179,9 +179,9 @@ TEST_F(OrderedRowsTest, KeepsRowsOfAKeyTogetherAndInOrder) {
   }
 }
 
-TEST_F(OrderedRowsTest, OrdersMoreThanTheCachesHold) {
-  // Rows of numbers that are there once; that are there twice; that most rows have, which
-  // are more in one part than are put together in cache.
+TEST_F(OrderedRowsTest, OrdersMoreRowsThanFitTheCaches) {
+  // Keys that occur once, twice, and in most rows: more in one part than are combined in
+  // cache.
   constexpr int64_t kRows = (int64_t{5} << 20) / 2;
   const auto once = Shuffled(0, kRows, 1);
   for (const int64_t repeats : {int64_t{1}, int64_t{2}, kRows}) {
@@ -195,7 +195,7 @@ TEST_F(OrderedRowsTest, OrdersMoreThanTheCachesHold) {
     ASSERT_NE(rows, nullptr);
     EXPECT_EQ(rows->has_repeats(), repeats > 1);
     const auto found = Find(*rows, Column(numbers));
-    // The row of each number that was found last: its rows come in their order.
+    // The last row found for each key: its rows are in order.
     std::vector<uint32_t> last(static_cast<size_t>(kRows), HeldRows::kNoRow);
     for (size_t i = 0; i < numbers.size(); ++i) {
       uint32_t& at = last[static_cast<size_t>(numbers[i])];
@@ -206,20 +206,20 @@ TEST_F(OrderedRowsTest, OrdersMoreThanTheCachesHold) {
   }
 }
 
-TEST_F(OrderedRowsTest, LeavesOtherRowsAlone) {
+TEST_F(OrderedRowsTest, RejectsOtherKeysAndValues) {
   const auto order = [&](const std::shared_ptr<arrow::DataType>& type, const char* keys,
                          const char* values) {
     return Order({Batch({{"k", arrow::int64(), keys}, {"v", type, values}})});
   };
   EXPECT_NE(order(arrow::int64(), "[1, 2, 5]", "[1, 2, 3]"), nullptr);
-  // Keys that are missing; lie apart.
+  // Keys that are missing or not dense.
   EXPECT_EQ(order(arrow::int64(), "[1, 2, null]", "[1, 2, 3]"), nullptr);
   EXPECT_EQ(order(arrow::int64(), "[1, 2, 9]", "[1, 2, 3]"), nullptr);
   EXPECT_EQ(order(arrow::int64(), "[-9223372036854775808, 9223372036854775807, 0]",
                   "[1, 2, 3]"),
             nullptr);
   EXPECT_EQ(order(arrow::int64(), "[null]", "[1]"), nullptr);
-  // Values that are no plain numbers.
+  // Values that are not plain numbers.
   EXPECT_EQ(order(arrow::large_utf8(), "[1, 2]", R"(["a", "b"])"), nullptr);
   EXPECT_EQ(order(arrow::boolean(), "[1, 2]", "[true, false]"), nullptr);
   EXPECT_EQ(order(arrow::int64(), "[]", "[]"), nullptr);

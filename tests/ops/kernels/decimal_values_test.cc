@@ -20,7 +20,7 @@ TEST_F(DecimalValues, AreTheNearestDoubles) {
             9007199254740992.0);
 }
 
-TEST_F(DecimalValues, KeepWhatIsMissingAndTheirPlace) {
+TEST_F(DecimalValues, KeepNullsInTheirPlace) {
   const auto decimals =
       Json(arrow::decimal128(4, 2), R"(["9.99", "0.30", null, "-1.25"])");
   ExpectArray(Get(DecimalsToDoubles(decimals->Slice(1), context_.pool)),

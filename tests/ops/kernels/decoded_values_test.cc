@@ -20,7 +20,7 @@ TEST_F(PlainValuesTest, TurnNaNIntoNullAlsoInASlice) {
   }
 }
 
-TEST_F(PlainValuesTest, AreTheColumnItselfWhereNothingChanges) {
+TEST_F(PlainValuesTest, AreTheInputColumnIfNothingChanges) {
   const auto values = Json(arrow::float64(), "[1, null, -0.0]");
   EXPECT_EQ(Get(PlainValues(values, context_.pool)), values);
 }
@@ -32,7 +32,7 @@ TEST_F(PlainValuesTest, DecodeDictionaries) {
   EXPECT_EQ(*DecodedType(type), *arrow::large_utf8());
 }
 
-TEST_F(PlainValuesTest, AreGatheredWithNullsForNoRow) {
+TEST_F(PlainValuesTest, GatherNullForNullRows) {
   const auto rows = Get(RowsOrNull({2, -1, 0, 0}, context_.pool));
   ExpectArray(Get(Gather(Json(arrow::utf8(), R"(["a", "b", "c"])"), rows, context_.pool)),
               Json(arrow::utf8(), R"(["c", null, "a", "a"])"));

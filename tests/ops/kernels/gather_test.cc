@@ -11,7 +11,7 @@ namespace {
 
 using GatherTest = OperatorTest;
 
-TEST_F(GatherTest, TakesRowsInTheirOrderAndAgain) {
+TEST_F(GatherTest, TakesRowsInAnyOrderAndRepeatedly) {
   const auto values = Strings({"a", "é", ""}, {true, true, false});
   const auto rows = Get(RowsOrNull({2, 1, 1, 0}, context_.pool));
   EXPECT_EQ(rows->null_count(), 0);
@@ -102,7 +102,7 @@ TEST_F(GatherTest, GivesNullsForMissingRows) {
   }
 }
 
-TEST_F(GatherTest, TakesWholeRowsAndNone) {
+TEST_F(GatherTest, TakesAllRowsAndNoRows) {
   const auto batch =
       Batch({{"a", arrow::int64(), "[1, 2]"}, {"b", arrow::boolean(), "[true, null]"}});
   const auto some = Get(Gather(batch, Json(arrow::int64(), "[1]"), context_.pool));

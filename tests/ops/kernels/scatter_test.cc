@@ -23,7 +23,7 @@ class ScatterTest : public OperatorTest {
     return Get(Scatter(batches, destinations, num_destinations, context_.pool));
   }
 
-  // What Arrow's own kernels give for one destination.
+  // The result of Arrow's own kernels for one destination.
   std::shared_ptr<arrow::RecordBatch> Expected(const arrow::RecordBatchVector& batches,
                                                const Destinations& destinations,
                                                int32_t destination) {
@@ -73,12 +73,12 @@ TEST_F(ScatterTest, CopiesNothingForOneDestination) {
   EXPECT_EQ(pieces[1].destination, 1);
 }
 
-TEST_F(ScatterTest, GivesNothingOfNothing) {
+TEST_F(ScatterTest, GivesNoRowsForNoInput) {
   EXPECT_TRUE(Run({Batch({{"a", arrow::int64(), "[]"}})}, {}, 3).empty());
   EXPECT_TRUE(Run({}, {}, 3).empty());
 }
 
-TEST_F(ScatterTest, GivesDictionariesThatDifferTheirValues) {
+TEST_F(ScatterTest, UnifiesDifferentDictionaries) {
   const auto type = arrow::dictionary(arrow::int32(), arrow::large_utf8());
   const auto column = [&](const std::string& indices, const std::string& values) {
     return Get(arrow::DictionaryArray::FromArrays(type, Json(arrow::int32(), indices),

@@ -41,7 +41,7 @@ TEST(SharedDictionary, HasTheValuesOfAll) {
   ExpectValues(arrays[4], "[null]");
 }
 
-TEST(SharedDictionary, LeavesAloneWhatIsSharedOrNone) {
+TEST(SharedDictionary, KeepsSharedDictionariesAndOtherTypes) {
   const auto encoded = Encode("[1, 0]", R"(["a", "b"])");
   arrow::ArrayDataVector arrays = {encoded->data(), encoded->Slice(1)->data()};
   const auto before = arrays;

@@ -24,7 +24,7 @@ class Hash : public OperatorTest {
 
 // Data partitioned by one version is joined with data partitioned by another: these
 // values never change. They were computed by a second implementation, in Python.
-TEST_F(Hash, IsTheSameForEver) {
+TEST_F(Hash, IsStableAcrossVersions) {
   EXPECT_EQ(Of(arrow::int64(), "[null, 0, 1, -1]"),
             (std::vector<uint64_t>{0xea6ca34600738add, 0xe9afd0abe79c92e2,
                                    0xacb0f9df2004824b, 0xa453dd4907897d33}));
@@ -56,7 +56,7 @@ TEST_F(Hash, DoesNotDependOnTheWidthOfNumbers) {
   EXPECT_NE(Of(arrow::int64(), "[-1]"), Of(arrow::uint64(), "[18446744073709551615]"));
 }
 
-TEST_F(Hash, TakesAllMissingForOneAndZeroForZero) {
+TEST_F(Hash, IsEqualForAllMissingValuesAndForSignedZeros) {
   const auto hashes =
       Of({Column(std::vector<double>{0.0, -0.0, std::nan(""), -std::nan("1"), 1.5},
                  {true, true, true, true, false})});
@@ -67,7 +67,7 @@ TEST_F(Hash, TakesAllMissingForOneAndZeroForZero) {
   EXPECT_EQ(Of(arrow::large_utf8(), "[null]").at(0), hashes[4]);
 }
 
-TEST_F(Hash, IsOfTheValueNotOfItsEncoding) {
+TEST_F(Hash, DoesNotDependOnTheEncoding) {
   const auto plain = Of(arrow::large_utf8(), R"(["x", "", null, "x"])");
   for (const auto& type :
        {arrow::utf8(), arrow::binary(), arrow::large_binary(), arrow::utf8_view(),
@@ -76,14 +76,14 @@ TEST_F(Hash, IsOfTheValueNotOfItsEncoding) {
   }
 }
 
-TEST_F(Hash, IsOfTheInstantNotOfItsUnit) {
+TEST_F(Hash, DoesNotDependOnTheTimeUnit) {
   const auto seconds = Of(arrow::timestamp(arrow::TimeUnit::SECOND), "[86400, null]");
   EXPECT_EQ(Of(arrow::timestamp(arrow::TimeUnit::MILLI), "[86400000, null]"), seconds);
   EXPECT_EQ(Of(arrow::timestamp(arrow::TimeUnit::NANO), "[86400000000000, null]"),
             seconds);
   EXPECT_EQ(Of(arrow::date32(), "[1, null]"), seconds);
   EXPECT_EQ(Of(arrow::date64(), "[86400000, null]"), seconds);
-  // Beyond what nanoseconds hold.
+  // Out of range of nanoseconds.
   EXPECT_EQ(Of(arrow::timestamp(arrow::TimeUnit::SECOND), "[99999999999]"),
             Of(arrow::timestamp(arrow::TimeUnit::MILLI), "[99999999999000]"));
 }
@@ -95,7 +95,7 @@ TEST_F(Hash, OfASliceIsThatOfItsRows) {
             (std::vector<uint64_t>(all.begin() + 1, all.end())));
 }
 
-TEST_F(Hash, LooksIntoNestedValues) {
+TEST_F(Hash, CoversNestedValues) {
   const auto type = arrow::struct_(
       {arrow::field("a", arrow::int32()), arrow::field("b", arrow::list(arrow::utf8()))});
   const auto hashes = Of(type, R"([{"a": 1, "b": ["x", "y"]}, {"a": 1, "b": ["x", "y"]},

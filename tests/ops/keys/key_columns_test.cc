@@ -40,7 +40,7 @@ TEST_F(KeyColumnsTest, NamesTheColumnThatCannotBeAKey) {
                KeyColumns(*batch, {0}, context_.pool));
 }
 
-TEST_F(KeyColumnsTest, FindsColumnsByTheOneNameTheyHave) {
+TEST_F(KeyColumnsTest, FindsColumnsByUniqueName) {
   const auto schema =
       arrow::schema({arrow::field("a", arrow::int8()), arrow::field("b", arrow::int8()),
                      arrow::field("b", arrow::int8())});

@@ -99,7 +99,7 @@ TEST_F(Keys, AgreeWithAMapWhileTheTableGrows) {
   EXPECT_GT(oracle.size(), 10000);
 }
 
-TEST_F(Keys, DoNotRunIntoEachOther) {
+TEST_F(Keys, AreNotConcatenatedAmbiguously) {
   const auto left =
       Encode({Strings({"ab", "a", "", ""}), Strings({"c", "bc", "abc", ""})});
   for (int64_t i = 0; i < 4; ++i) {

@@ -21,13 +21,13 @@ TEST_F(KeyEncoderTest, EqualValuesHaveEqualBytesInAnyType) {
   EXPECT_NE(integers[0], integers[2]);
 }
 
-TEST_F(KeyEncoderTest, UnsignedBeyondTheSignedRangeIsNoNegativeNumber) {
+TEST_F(KeyEncoderTest, UnsignedAboveInt64IsNotNegative) {
   const auto large = Encode({Json(arrow::uint64(), "[18446744073709551615]")});
   const auto negative = Encode({Json(arrow::int64(), "[-1]")});
   EXPECT_NE(large[0], negative[0]);
 }
 
-TEST_F(KeyEncoderTest, AnInstantIsItselfInAnyUnitAndZone) {
+TEST_F(KeyEncoderTest, AnInstantIsEqualInAnyUnitAndZone) {
   const auto seconds =
       Encode({Json(arrow::timestamp(arrow::TimeUnit::SECOND, "UTC"), "[5]")});
   const auto nanos = Encode(
@@ -35,7 +35,7 @@ TEST_F(KeyEncoderTest, AnInstantIsItselfInAnyUnitAndZone) {
   EXPECT_EQ(seconds[0], nanos[0]);
 }
 
-TEST_F(KeyEncoderTest, ColumnsDoNotRunIntoEachOther) {
+TEST_F(KeyEncoderTest, ColumnsAreNotConcatenatedAmbiguously) {
   const auto one = Encode({Strings({"ab", "a"}), Strings({"c", "bc"})});
   EXPECT_NE(one[0], one[1]);
 }

@@ -36,7 +36,7 @@ class Values : public OperatorTest {
 
 constexpr uint32_t kNone = ValueTable::kNoValue;
 
-TEST_F(Values, AreNothingAtFirst) {
+TEST_F(Values, AreNoneInANewTable) {
   EXPECT_EQ(Insert(Json(arrow::int64(), "[]")), Ids{});
   EXPECT_EQ(Find(Json(arrow::int64(), "[1]")), Ids{kNone});
   EXPECT_EQ(table_.size(), 0);
@@ -51,7 +51,7 @@ TEST_F(Values, OfAnyWidthAreEqual) {
 }
 
 TEST_F(Values, OfBytesAreComparedWhole) {
-  // Those of up to seven bytes and the longer ones are held differently.
+  // Values of up to seven bytes and longer ones are stored differently.
   const auto texts = Strings({"", "a", std::string("a\0", 2), "1234567", "12345678",
                               "a long text, and one", "a long text, and two", "1234567"});
   EXPECT_EQ(Insert(texts), (Ids{0, 1, 2, 3, 4, 5, 6, 3}));
@@ -152,7 +152,7 @@ void ExpectNumbered(const NumberedIntegers<T>& expected, int64_t piece) {
   EXPECT_EQ(found, expected.ids());
 }
 
-TEST_F(Values, ThatAreCloseTogetherAreNumberedAsOthersAre) {
+TEST_F(Values, OfASmallRangeAreNumberedLikeOthers) {
   std::mt19937_64 random(7);
   for (const int64_t least : {int64_t{0}, int64_t{-500}, int64_t{1} << 60,
                               std::numeric_limits<int64_t>::min()}) {
@@ -165,7 +165,7 @@ TEST_F(Values, ThatAreCloseTogetherAreNumberedAsOthersAre) {
   }
 }
 
-TEST_F(Values, BeyondTheRangeOfTheFirstAreNumbered) {
+TEST_F(Values, OutsideTheFirstRangeAreNumbered) {
   std::mt19937_64 random(8);
   NumberedIntegers<int32_t> values;
   for (int i = 0; i < 4096; ++i) values.Add(static_cast<int32_t>(random() % 100));
@@ -177,15 +177,15 @@ TEST_F(Values, BeyondTheRangeOfTheFirstAreNumbered) {
   ExpectNumbered(values, 4096);
 }
 
-TEST_F(Values, ThatNeverComeAgainAreNumbered) {
-  // So many that the places of the first are given up.
+TEST_F(Values, ThatNeverRepeatAreNumbered) {
+  // Enough that the positions of the first range are dropped.
   NumberedIntegers<uint32_t> values;
   for (uint32_t i = 0; i < 600'000; ++i) values.Add(i);
   for (uint32_t i = 0; i < 100; ++i) values.Add(i * 1000);
   ExpectNumbered(values, 32768);
 }
 
-TEST_F(Values, OfOtherTypesMeetThoseThatAreCloseTogether) {
+TEST_F(Values, OfOtherTypesEqualThoseOfASmallRange) {
   NumberedIntegers<int16_t> values;
   for (int i = 0; i < 4096; ++i) values.Add(static_cast<int16_t>(i % 100 - 50));
   EXPECT_EQ(Insert(values.array()), values.ids());

@@ -9,7 +9,7 @@
 namespace xshards::ops {
 namespace {
 
-TEST(WordSet, TellsWhatCameBefore) {
+TEST(WordSet, InsertReportsDuplicates) {
   std::mt19937_64 random(4);
   for (const uint64_t range : {1U, 40U, 5000U, 0U}) {
     constexpr size_t kWords = 6000;
@@ -22,7 +22,7 @@ TEST(WordSet, TellsWhatCameBefore) {
   }
 }
 
-TEST(WordSet, HoldsAsManyAsItWasMadeForAndAnyWord) {
+TEST(WordSet, HoldsItsCapacityOfAnyWords) {
   for (const size_t most : {0U, 1U, 2U, 3U, 1000U}) {
     WordSet words(most);
     for (size_t i = 0; i < most; ++i) EXPECT_TRUE(words.Add(i << 50));

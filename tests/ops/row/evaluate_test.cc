@@ -25,7 +25,7 @@ class Evaluate : public OperatorTest {
     arrow::compute::ExecContext exec;
     auto bound = Get(RowExpression::Make(expression, *batch->schema()));
     auto result = Get(bound.Evaluate(*batch, &exec));
-    // Another time, with what it remembers of the dictionary.
+    // A second time, with the cached results of the dictionary.
     EXPECT_TRUE(Get(bound.Evaluate(*batch, &exec))->Equals(*result));
     return result;
   }
@@ -46,7 +46,7 @@ class Evaluate : public OperatorTest {
              {"n", arrow::int64(), "[1, 2, 3, 4, 5, 6, 7, 8]"}});
 };
 
-TEST_F(Evaluate, GivesTheSameForEncodedColumns) {
+TEST_F(Evaluate, GivesEqualResultsForEncodedColumns) {
   const auto upper = Expression::Call("utf8_upper", {col("t")});
   for (const auto& expression :
        {col("t") == lit("b"), col("t") != lit("b"), col("t").IsNull(), !col("t").IsNull(),
@@ -61,13 +61,13 @@ TEST_F(Evaluate, GivesTheSameForEncodedColumns) {
   }
 }
 
-TEST_F(Evaluate, DoesNotMindValuesThatNoRowHas) {
+TEST_F(Evaluate, IgnoresFailuresOfUnusedDictionaryValues) {
   const auto encoded = Batch({{"t", Encode("[0, 1, 0, 1, 0, 1]", R"(["1", "2", "x"])")}});
   ExpectArray(Compute(col("t").Cast(arrow::int64()), encoded),
               Json(arrow::int64(), "[1, 2, 1, 2, 1, 2]"));
 }
 
-TEST_F(Evaluate, SaysWhatAValueThatARowHasFailsOn) {
+TEST_F(Evaluate, ReportsFailuresOfUsedDictionaryValues) {
   const auto encoded = Batch({{"t", Encode("[0, 1, 0, 1, 0, 0]", R"(["1", "x"])")}});
   arrow::compute::ExecContext exec;
   auto bound =
@@ -80,7 +80,7 @@ TEST_F(Evaluate, RepeatsConstants) {
   ExpectArray(Compute(lit(7), plain_->Slice(0, 3)), Json(arrow::int64(), "[7, 7, 7]"));
 }
 
-TEST_F(Evaluate, NamesTheFloatThatIsNoInteger) {
+TEST_F(Evaluate, NamesTheFloatThatIsNotAnInteger) {
   const auto batch = Batch({{"f", arrow::float64(), "[1, 1.5]"},
                             {"inf", arrow::float64(), "[1, Inf]"},
                             {"large", arrow::float32(), "[1, 1e30]"}});
@@ -89,24 +89,27 @@ TEST_F(Evaluate, NamesTheFloatThatIsNoInteger) {
     auto bound = Get(RowExpression::Make(expression, *batch->schema()));
     return bound.Evaluate(*batch, &exec);
   };
+  EXPECT_FAILS(
+      Invalid,
+      "1.5 (from column 'f') cannot be converted to int64: it has a fraction, which "
+      "round() or trunc removes",
+      fail(col("f").Cast(arrow::int64())));
+  EXPECT_FAILS(
+      Invalid,
+      "inf (from column 'inf') cannot be converted to int8: Cannot convert non-finite "
+      "values (NA or inf) to integer; replace infinite and missing values "
+      "first, or convert to float64",
+      fail(col("inf").Cast(arrow::int8())));
   EXPECT_FAILS(Invalid,
-               "1.5 (from column 'f') cannot become int64: it has a fraction, which "
-               "round() or trunc removes",
-               fail(col("f").Cast(arrow::int64())));
-  EXPECT_FAILS(Invalid,
-               "inf (from column 'inf') cannot become int8: Cannot convert non-finite "
-               "values (NA or inf) to integer; replace infinite and missing values "
-               "first, or convert to float64",
-               fail(col("inf").Cast(arrow::int8())));
-  EXPECT_FAILS(Invalid, "(from column 'large') cannot become uint64: it is out of range",
+               "(from column 'large') cannot be converted to uint64: it is out of range",
                fail(col("large").Cast(arrow::uint64())));
-  EXPECT_FAILS(Invalid, "(from column 'inf', 'f') cannot become int32",
+  EXPECT_FAILS(Invalid, "(from column 'inf', 'f') cannot be converted to int32",
                fail((col("inf") + col("f")).Cast(arrow::int32())));
-  EXPECT_FAILS(Invalid, "inf cannot become int32",
+  EXPECT_FAILS(Invalid, "inf cannot be converted to int32",
                fail(lit(std::numeric_limits<double>::infinity()).Cast(arrow::int32())));
 }
 
-TEST_F(Evaluate, RefusesToMakeIntegersOfNothing) {
+TEST_F(Evaluate, RejectsMissingValuesInIntegerCasts) {
   const auto batch = Batch({{"f", Json(arrow::float64(), "[1.5, NaN, null]")},
                             {"g", Json(arrow::float32(), "[1.5, 2, -3.5]")},
                             {"none", Json(arrow::float64(), "[null, null, null]")},
@@ -132,20 +135,21 @@ TEST_F(Evaluate, RefusesToMakeIntegersOfNothing) {
     const auto strict = as(col(name), arrow::uint8(), 0);
     const auto message =
         std::string("a missing value (from column '") + name +
-        "') cannot become uint8: Cannot convert non-finite values (NA or "
+        "') cannot be converted to uint8: Cannot convert non-finite values (NA or "
         "inf) to integer; fill missing values first (fillna), or keep "
         "them with astype('UInt8')";
     EXPECT_FAILS(Invalid, message, evaluate(strict, *batch));
     // Also deep inside.
     EXPECT_FAILS(Invalid, "(from column", evaluate(strict + lit(1), *batch));
-    // Nothing is missing among no rows, nor in the first, but where all are.
+    // No value is missing in an empty batch or in the first one, but in the one of all
+    // nulls.
     EXPECT_OK(evaluate(strict, *batch->Slice(0, 0)));
     const auto first = evaluate(strict, *batch->Slice(0, 1));
     EXPECT_EQ(first.ok(), name != std::string("none")) << first.status();
     const auto kept = Get(evaluate(as(col(name), arrow::uint8(), 1), *batch));
     EXPECT_TRUE(kept->IsNull(1)) << name;
   }
-  // A dictionary whose missing value no row has; rows that are there.
+  // A dictionary with a null value that no row uses.
   const auto there =
       Batch({{"text", Encode("[0, 1, 0, 1, 1, 0]", R"(["1", "2", null])")}});
   auto strict =

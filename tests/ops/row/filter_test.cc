@@ -16,7 +16,7 @@ TEST_F(Filter, KeepsRowsWhereThePredicateIsTrueNotMissing) {
                           {"b", arrow::large_utf8(), R"([null, "ζ"])"}}));
 }
 
-TEST_F(Filter, AgreesWithALoopHoweverTheInputIsCut) {
+TEST_F(Filter, AgreesWithALoopForAnyBatchBoundaries) {
   std::mt19937 random(11);
   std::vector<int64_t> values(10000);
   for (auto& value : values) value = static_cast<int64_t>(random() % 100);
@@ -38,7 +38,7 @@ TEST_F(Filter, JoinsSmallOutputs) {
   EXPECT_EQ(Get(Run(FilterNode{col("a") == lit(1)}, {Cut(batch, 10)})).size(), 10);
 }
 
-TEST_F(Filter, KeepsTheSchemaWhenNoRowIsLeft) {
+TEST_F(Filter, KeepsTheSchemaIfNoRowRemains) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 2]"}});
   for (bool late : {false, true}) {
     const FilterNode node{col("a") > lit(5)};
@@ -49,13 +49,13 @@ TEST_F(Filter, KeepsTheSchemaWhenNoRowIsLeft) {
   }
 }
 
-TEST_F(Filter, PassesABatchOnWhenAllRowsStay) {
+TEST_F(Filter, ForwardsABatchIfAllRowsStay) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 2]"}});
   const auto out = Get(Run(FilterNode{col("a") > lit(0)}, {{batch}}));
   EXPECT_EQ(out.at(0), batch);
 }
 
-TEST_F(Filter, RefusesAPredicateThatIsNotTrueOrFalse) {
+TEST_F(Filter, RejectsAPredicateThatIsNotBoolean) {
   const auto batch = Batch({{"a", arrow::int64(), "[1]"}});
   EXPECT_FAILS(TypeError, "int64", Open(FilterNode{col("a") + lit(1)}, {{batch}}));
   EXPECT_FAILS(KeyError, "nope", Open(FilterNode{col("nope") > lit(1)}, {{batch}}));

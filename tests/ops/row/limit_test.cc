@@ -6,7 +6,7 @@ namespace {
 
 class Limit : public OperatorTest {};
 
-/// Counts how often it is asked, and tells when it is dropped.
+/// Counts calls of Next(), and records when it is destroyed.
 class WatchedStream final : public BatchStream {
  public:
   WatchedStream(std::shared_ptr<arrow::RecordBatch> batch, int* reads, bool* dropped)
@@ -50,14 +50,14 @@ TEST_F(Limit, DropsItsInputOnceItHasEnough) {
   EXPECT_EQ(reads, 2);
 }
 
-TEST_F(Limit, OfNothingStillLearnsALateSchema) {
+TEST_F(Limit, OfZeroStillReadsALateSchema) {
   const auto batch = Batch({{"a", arrow::int64(), "[1]"}});
   const auto stream = Get(OpenLate(LimitNode{0}, {{batch}}));
   EXPECT_EQ(Get(ReadAll(*stream)).at(0)->num_rows(), 0);
   EXPECT_TRUE(stream->schema()->Equals(*batch->schema()));
 }
 
-TEST_F(Limit, RefusesANegativeCount) {
+TEST_F(Limit, RejectsANegativeCount) {
   EXPECT_FAILS(Invalid, "-1",
                Open(LimitNode{-1}, {{Batch({{"a", arrow::int64(), "[1]"}})}}));
 }

@@ -22,7 +22,7 @@ XSHARDS_FUNCTION(map_native_test_count, [](const ShardView& shard) {
   return Batch({{"count", Column(std::vector<int64_t>{shard.num_rows()})}});
 });
 
-TEST_F(MapNative, SeesThePartitionWholeOnce) {
+TEST_F(MapNative, IsCalledOnceWithTheCompletePartition) {
   int calls = 0;
   const auto out = Get(RunToBatch(Node([&calls](const ShardView& shard) {
                                     ++calls;
@@ -48,7 +48,7 @@ TEST_F(MapNative, IsCalledForAnEmptyPartitionToo) {
   ExpectArray(out->column(0), Json(arrow::int64(), "[0]"));
 }
 
-TEST_F(MapNative, CutsALargeOutput) {
+TEST_F(MapNative, SplitsALargeOutput) {
   context_.batch_bytes = 4;
   const auto out =
       Get(Run(Node([](const ShardView& shard) { return shard; }), {{batch_}}));
@@ -65,7 +65,7 @@ TEST_F(MapNative, TurnsExceptionsIntoErrors) {
                Run(Node([](const ShardView&) -> ShardView { throw 7; }), {{batch_}}));
 }
 
-TEST_F(MapNative, KeepsTheKindOfAnErrorAndSaysWhere) {
+TEST_F(MapNative, KeepsTheErrorCodeAndNamesThePartition) {
   context_.partition_index = 4;
   const auto fails = [](const ShardView&) -> arrow::Result<ShardView> {
     return arrow::Status::KeyError("no such thing");
@@ -73,7 +73,7 @@ TEST_F(MapNative, KeepsTheKindOfAnErrorAndSaysWhere) {
   EXPECT_FAILS(KeyError, "partition 4: no such thing", Run(Node(fails), {{batch_}}));
 }
 
-TEST_F(MapNative, RefusesAnOutputThatIsNotABatch) {
+TEST_F(MapNative, RejectsANullOutput) {
   EXPECT_FAILS(
       Invalid, "null pointer",
       Run(Node([](const ShardView&) { return std::shared_ptr<arrow::RecordBatch>(); }),

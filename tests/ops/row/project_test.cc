@@ -12,7 +12,7 @@ ProjectNode Compute(const std::string& name, Expression expression) {
   return {.names = {name}, .expressions = {std::move(expression)}, .keep_input = true};
 }
 
-TEST_F(Project, PassesBareColumnsOnWithoutACopy) {
+TEST_F(Project, ForwardsBareColumnsWithoutACopy) {
   const auto batch = Batch(
       {{"a", arrow::int64(), "[1, 2]"}, {"b", arrow::large_utf8(), R"(["x", null])"}});
   const auto out = Get(RunToBatch(
@@ -53,7 +53,7 @@ TEST_F(Project, KnowsItsSchemaWithoutRows) {
   EXPECT_EQ(*out->schema()->field(1)->type(), *arrow::float64());
 }
 
-TEST_F(Project, BindsToASchemaThatComesLate) {
+TEST_F(Project, BindsToALateSchema) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 2]"}});
   const auto stream = Get(OpenLate(Compute("b", col("a") + lit(1)), {{batch}}));
   EXPECT_EQ(stream->schema(), nullptr);

@@ -34,7 +34,7 @@ class Sample : public ::testing::Test {
   std::shared_ptr<Context> context_ = testing::TestContext();
 };
 
-TEST_F(Sample, FollowsFromTheSeedWhateverThePartitions) {
+TEST_F(Sample, DependsOnTheSeedNotOnPartitions) {
   for (const bool replace : {false, true}) {
     for (const char* weights : {"", "id"}) {
       const SampleOptions options{
@@ -87,20 +87,20 @@ TEST_F(Sample, ASplitGivesEveryRowToOneSide) {
   EXPECT_EQ(all, Ids(Rows(101, 1)));
 }
 
-TEST_F(Sample, OfNothingAndOfAll) {
+TEST_F(Sample, OfNoRowsAndOfAllRows) {
   EXPECT_TRUE(Ids(Rows(0, 3).Sample({.share = 0.5})).empty());
   EXPECT_TRUE(Ids(Rows(9, 3).Sample({.count = 0})).empty());
   EXPECT_TRUE(Ids(Rows(9, 3).Sample({.count = 0, .weights = "id"})).empty());
   EXPECT_EQ(Ids(Rows(9, 3).Sample({.share = 1})), Ids(Rows(9, 1)));
 }
 
-TEST_F(Sample, NamesMistakes) {
+TEST_F(Sample, RejectsInvalidOptionsByName) {
   const auto rows = Rows(5, 2);
   EXPECT_FAILS(Invalid, "Cannot draw 6 of 5 rows", rows.Sample({.count = 6}).ToTable());
   EXPECT_FAILS(Invalid, "Cannot draw 1 of 0 rows",
                Rows(0, 2).Sample({.count = 1, .replace = true}).ToTable());
   EXPECT_FAILS(KeyError, "nowhere", rows.Sample({.weights = "nowhere"}).ToTable());
-  EXPECT_FAILS(TypeError, "Weights are numbers, but column 'key'",
+  EXPECT_FAILS(TypeError, "Weights must be numbers, but column 'key'",
                rows.Sample({.weights = "key"}).ToTable());
   EXPECT_FAILS(Invalid, "only 4 have a weight over 0",
                rows.Sample({.count = 5, .weights = "id"}).ToTable());

@@ -19,12 +19,12 @@ TEST_F(Union, GivesTheRowsOfEachInputInTurn) {
               rows_);
 }
 
-TEST_F(Union, OfNothingIsNothing) {
+TEST_F(Union, OfNoRowsIsEmpty) {
   const auto nothing = rows_->Slice(0, 0);
   EXPECT_EQ(Get(RunToBatch(UnionNode{}, {{nothing}, {nothing}}))->num_rows(), 0);
 }
 
-TEST_F(Union, LearnsALateSchema) {
+TEST_F(Union, TakesTheSchemaFromTheFirstBatch) {
   const auto stream = Get(OpenLate(UnionNode{}, {{rows_}, {rows_}}));
   EXPECT_EQ(stream->schema(), nullptr);
   EXPECT_EQ(Get(stream->Next())->num_rows(), 6);

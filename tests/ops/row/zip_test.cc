@@ -30,7 +30,7 @@ TEST_F(Zip, SkipsEmptyBatches) {
             0);
 }
 
-TEST_F(Zip, SaysWhichPartitionHasHowManyRows) {
+TEST_F(Zip, NamesThePartitionAndItsRowCounts) {
   context_.partition_index = 3;
   EXPECT_FAILS(Invalid, "partition 3 has 7 on the left and 5 on the right",
                Run(ZipNode{}, {Cut(left_, 2), Cut(right_->Slice(0, 5), 3)}));
@@ -42,7 +42,7 @@ TEST_F(Zip, NamesAColumnThatBothSidesHave) {
   EXPECT_FAILS(Invalid, "'a'", Open(ZipNode{}, {{left_}, {left_}}));
 }
 
-TEST_F(Zip, LearnsALateSchema) {
+TEST_F(Zip, TakesTheSchemaFromTheFirstBatch) {
   const auto stream = Get(OpenLate(ZipNode{}, {{left_}, {right_}}));
   EXPECT_EQ(stream->schema(), nullptr);
   EXPECT_EQ(Get(stream->Next())->num_columns(), 2);

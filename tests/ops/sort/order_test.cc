@@ -31,7 +31,7 @@ TEST_F(SortOrderTest, IsStableAndPutsMissingLastOrFirst) {
   ExpectOrder(batch, {{"f", true}}, true, "[1, 3, 2, 0, 4]");
 }
 
-TEST_F(SortOrderTest, GoesByOneKeyAfterTheOther) {
+TEST_F(SortOrderTest, ComparesKeysInOrder) {
   const auto batch = Batch({{"a", arrow::int64(), "[1, 0, 1, 0]"},
                             {"b", arrow::large_utf8(), R"(["x", "y", "w", null])"}});
   ExpectOrder(batch, {{"a", true}, {"b", true}}, false, "[1, 3, 2, 0]");
@@ -106,7 +106,7 @@ TEST_F(SortOrderTest, AgreesWithComparingValues) {
   }
 }
 
-TEST_F(SortOrderTest, CategoriesGoByTheirOwnOrder) {
+TEST_F(SortOrderTest, CategoriesSortByTheirCodes) {
   auto field = Get(WithCategories(arrow::field("c", arrow::large_utf8()),
                                   Strings({"small", "big", "Huge"}), false));
   const auto values = Strings({"Huge", "", "big", "small"}, {true, false, true, true});

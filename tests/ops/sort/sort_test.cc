@@ -110,7 +110,7 @@ class Sort : public OperatorTest {
   std::shared_ptr<arrow::RecordBatch> batch_;
 };
 
-TEST_F(Sort, IsStableForEveryKeyAndDirectionHoweverTheInputIsCut) {
+TEST_F(Sort, IsStableForEveryKeyDirectionAndBatchSize) {
   for (const auto& node : Nodes()) {
     for (int64_t rows : {100, 5000}) {
       const auto out = Get(RunToBatch(node, {Cut(batch_, rows)}));
@@ -119,7 +119,7 @@ TEST_F(Sort, IsStableForEveryKeyAndDirectionHoweverTheInputIsCut) {
   }
 }
 
-TEST_F(Sort, MergesRunsThatDoNotFitTogether) {
+TEST_F(Sort, MergesRunsThatExceedMemory) {
   for (int64_t limit : {20'000, 200'000}) {
     MemoryBudget small(limit);
     context_.storage.budget = &small;
@@ -131,7 +131,7 @@ TEST_F(Sort, MergesRunsThatDoNotFitTogether) {
   }
 }
 
-TEST_F(Sort, KeepsTheFirstRowsAlone) {
+TEST_F(Sort, KeepsOnlyTheFirstRows) {
   for (auto node : Nodes()) {
     for (int64_t limit : {0, 1, 50, 2900, 5000}) {
       node.limit = limit;
@@ -143,14 +143,14 @@ TEST_F(Sort, KeepsTheFirstRowsAlone) {
   }
 }
 
-TEST_F(Sort, PassesOnWhatIsInOrder) {
+TEST_F(Sort, ForwardsSortedInput) {
   const auto batches = Cut(batch_, 1000);
   const auto out = Get(Run(SortNode{{{"row"}}}, {batches}));
   ASSERT_EQ(out.size(), batches.size());
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], batches[i]);
 }
 
-TEST_F(Sort, SortsByDictionaryValuesNotByTheirNumbers) {
+TEST_F(Sort, SortsByDictionaryValuesNotIndices) {
   const auto batch = Batch({{"a", arrow::dictionary(arrow::int8(), arrow::large_utf8()),
                              R"(["z", "b", null, "a", "z"])"}});
   const auto out = Get(RunToBatch(SortNode{{{"a"}}}, {{batch}}));
@@ -165,20 +165,20 @@ TEST_F(Sort, GivesBoundedBatches) {
   }
 }
 
-TEST_F(Sort, OfNothingIsNothing) {
+TEST_F(Sort, OfNoRowsIsEmpty) {
   const auto out = Get(RunToBatch(SortNode{{{"real"}}}, {{batch_->Slice(0, 0)}}));
   EXPECT_EQ(out->num_rows(), 0);
 }
 
-TEST_F(Sort, NamesWhatItCannotSortBy) {
+TEST_F(Sort, NamesAColumnWithoutOrder) {
   EXPECT_FAILS(KeyError, "nope", Open(SortNode{{{"nope"}}}, {{batch_}}));
-  EXPECT_FAILS(Invalid, "not 0", Open(SortNode{}, {{batch_}}));
+  EXPECT_FAILS(Invalid, "columns to sort by, got 0", Open(SortNode{}, {{batch_}}));
   const auto lists = Batch({{"l", arrow::list(arrow::int64()), "[[1], [2]]"}});
   const auto out = Run(SortNode{{{"l"}}}, {{lists}});
   EXPECT_NE(out.status().message().find("'l'"), std::string::npos) << out.status();
 }
 
-TEST_F(Sort, AgreesWithItsRangesOnEveryRow) {
+TEST_F(Sort, AgreesWithRangePartitioning) {
   std::mt19937 random(29);
   for (const auto& node : Nodes()) {
     // Boundaries are some of the rows, in sort order.
@@ -208,7 +208,7 @@ TEST_F(Sort, AgreesWithItsRangesOnEveryRow) {
   }
 }
 
-TEST_F(Sort, HasRangesOverBoundariesOfAnotherEncoding) {
+TEST_F(Sort, TakesBoundariesOfAnotherEncoding) {
   const auto batch = Batch({{"a", arrow::large_utf8(), R"(["a", "m", "z", null])"}});
   const auto boundaries =
       Batch({{"a", arrow::dictionary(arrow::int8(), arrow::utf8()), R"(["m"])"}});

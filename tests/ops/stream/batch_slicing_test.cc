@@ -24,7 +24,7 @@ TEST_F(Batches, CountOnlyTheBytesOfASlice) {
   EXPECT_EQ(RowsWithin(*Numbers(0), 1 << 20), 1);
 }
 
-TEST_F(Batches, AreSlicedIntoPiecesThatMakeTheWhole) {
+TEST_F(Batches, AreSlicedIntoPiecesThatCoverAllRows) {
   for (int64_t rows : {1, 9, 10, 11, 100}) {
     const auto batch = Numbers(rows);
     BatchSlicer slicer(batch, 80);
@@ -51,7 +51,7 @@ TEST_F(Batches, OfNoRowsAreOnePiece) {
   EXPECT_EQ(BatchSlicer().Next(), nullptr);
 }
 
-/// The numbers of rows of what a coalescer makes of batches of so many numbers.
+/// The row counts of a coalescer's output for batches of the given row counts.
 class Coalesced : public Batches {
  protected:
   // Numbers of 8 bytes: 50 rows are enough, and 25 are large.
@@ -74,12 +74,12 @@ TEST_F(Coalesced, SmallBatchesAreJoinedUntilTheyAreEnough) {
   EXPECT_EQ(Lengths({1}), (std::vector<int64_t>{1}));
 }
 
-TEST_F(Coalesced, LargeBatchesPassAsTheyAre) {
+TEST_F(Coalesced, LargeBatchesAreForwarded) {
   EXPECT_EQ(Lengths({100, 25, 60}), (std::vector<int64_t>{100, 25, 60}));
   EXPECT_EQ(Lengths({5, 6, 100, 7}), (std::vector<int64_t>{11, 100, 7}));
 }
 
-TEST_F(Coalesced, EmptyBatchesAreLeftOut) {
+TEST_F(Coalesced, EmptyBatchesAreDropped) {
   EXPECT_EQ(Lengths({0, 3, 0, 30, 0}), (std::vector<int64_t>{3, 30}));
   EXPECT_EQ(Lengths({0, 0}), (std::vector<int64_t>{}));
   EXPECT_EQ(Lengths({}), (std::vector<int64_t>{}));

@@ -16,7 +16,7 @@ class InputTest : public OperatorTest {
       Batch({{"a", arrow::int64(), "[1, 2, 3]"}});
 };
 
-TEST_F(InputTest, RefusesABatchOfAnotherSchema) {
+TEST_F(InputTest, RejectsABatchOfAnotherSchema) {
   auto input = Over({batch_, Batch({{"a", arrow::float64(), "[1]"}})});
   ASSERT_OK(input.Next());
   EXPECT_FAILS(TypeError, "double", input.Next());
@@ -27,7 +27,7 @@ TEST_F(InputTest, CollectsAllBatchesInOrder) {
   EXPECT_EQ(Get(Over({batch_}).Collect()), batch_) << "one batch is not copied";
 }
 
-TEST_F(InputTest, CollectsNothingWithItsSchema) {
+TEST_F(InputTest, CollectsAnEmptyBatchWithTheSchema) {
   const auto nothing = Get(Over({batch_->Slice(0, 0)}).Collect());
   EXPECT_EQ(nothing->num_rows(), 0);
   EXPECT_TRUE(nothing->schema()->Equals(*batch_->schema()));
