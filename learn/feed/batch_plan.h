@@ -8,9 +8,9 @@ namespace xshards::learn {
 
 /// Which rows of an epoch each replica takes in each step.
 ///
-/// A step takes `batch_size` rows over all replicas together, the last one what is left.
-/// Shares differ by at most one row, so any batch size and number of replicas will do; a
-/// share may be empty.
+/// A step takes `batch_size` rows over all replicas together, the last step the remaining
+/// rows. Shares differ by at most one row, so any batch size works with any number of
+/// replicas; a share may be empty.
 struct BatchPlan {
   int64_t num_rows = 0;
   int64_t batch_size = 1;

@@ -6,7 +6,7 @@ namespace xshards::learn {
 namespace {
 
 constexpr int64_t kSmallBytes = 256 * 1024;
-// Batches may have no bytes at all, where a replica has no rows in them.
+// A batch has 0 bytes if the replica has no rows in it.
 constexpr size_t kMostBatches = 64;
 
 int64_t NumBytes(const BatchQueue::Item& item) {

@@ -17,19 +17,19 @@
 
 namespace xshards::learn {
 
-/// The batches made ahead of time: one thread puts, another takes.
+/// The prefetched batches: one thread puts, another takes.
 ///
-/// It holds `wanted` batches, and of small ones as many as make up a few hundred KB. Once
-/// it is full the producer sleeps until half of it is gone: where batches take less time
-/// than waking a thread, it must not wake for each.
+/// It holds `wanted` batches, or more small ones, up to a few hundred KB. When it is full
+/// the producer sleeps until half of it is taken: if making a batch takes less time than
+/// waking a thread, it must not wake for each.
 class XSHARDS_EXPORT BatchQueue {
  public:
-  /// A batch, none after the last of an epoch, or why there is none.
+  /// A batch, nullopt after the last of an epoch, or an error.
   using Item = arrow::Result<std::optional<FeedBatch>>;
 
   explicit BatchQueue(int wanted) : wanted_(static_cast<size_t>(wanted)) {}
 
-  /// Wait for room and put an item there; false if stopped meanwhile.
+  /// Wait for room and put an item; false if stopped meanwhile.
   bool Put(const std::stop_token& stop, Item item);
   /// Wait for the next item.
   Item Take();
@@ -45,7 +45,7 @@ class XSHARDS_EXPORT BatchQueue {
   std::condition_variable filled_;
   std::deque<std::pair<Item, int64_t>> ready_;  // with their bytes
   int64_t num_bytes_ = 0;                       // of ready_
-  size_t resume_at_ = 0;  // items left when a sleeping producer goes on
+  size_t resume_at_ = 0;  // number of items at which a sleeping producer resumes
 };
 
 }  // namespace xshards::learn

@@ -15,7 +15,7 @@ BatchReader::BatchReader(RowSource* source, EpochOrder order, arrow::MemoryPool*
 
 arrow::Result<TensorBlock> BatchReader::Read(int64_t begin, int64_t end) {
   if (order_.num_rows() == 0) return TensorBlock{};
-  // An empty run has the tensors of its neighbours, without rows.
+  // An empty run has the same tensors as the others, with 0 rows.
   const int64_t position = std::min(begin, order_.num_rows() - 1);
   ARROW_RETURN_NOT_OK(LoadWindow(order_.WindowAt(position)));
   const int64_t offset = begin - order_.WindowStart(window_);
@@ -35,7 +35,7 @@ arrow::Result<TensorBlock> BatchReader::Read(int64_t begin, int64_t end) {
 arrow::Status BatchReader::LoadWindow(int64_t window) {
   if (window == window_) return arrow::Status::OK();
   window_ = -1;
-  rows_ = {};  // before the next is read: only one is in memory
+  rows_ = {};  // before the next is read: only one stays in memory
   shuffled_.clear();
   ARROW_ASSIGN_OR_RAISE(rows_, ReadSpans(order_.WindowSpans(window)));
   shuffled_ = order_.WindowRows(window);

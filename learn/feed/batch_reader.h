@@ -16,7 +16,7 @@ namespace xshards::learn {
 
 /// Reads runs of an epoch's rows, front to back, as tensors.
 ///
-/// It holds one window at a time. Rows that lie side by side in memory already are not
+/// It holds one window at a time. Rows that are already contiguous in memory are not
 /// copied. Used by one thread.
 class XSHARDS_EXPORT BatchReader {
  public:
@@ -33,7 +33,7 @@ class XSHARDS_EXPORT BatchReader {
   };
 
   arrow::Status LoadWindow(int64_t window);
-  /// Lay spans one after the other.
+  /// Concatenate spans.
   arrow::Result<TensorBlock> ReadSpans(const std::vector<EpochOrder::Span>& spans);
   arrow::Result<TensorBlock> Allocate(int64_t num_rows) const;
   void CopyPart(Part part, int64_t target_row, const TensorBlock& target) const;
@@ -43,7 +43,7 @@ class XSHARDS_EXPORT BatchReader {
   arrow::MemoryPool* const pool_;
   int64_t window_ = -1;
   TensorBlock rows_;                // of the window
-  std::vector<uint32_t> shuffled_;  // the order to visit them in; empty: as they lie
+  std::vector<uint32_t> shuffled_;  // the order to visit them in; empty: in stored order
 };
 
 }  // namespace xshards::learn

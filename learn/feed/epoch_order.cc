@@ -22,8 +22,8 @@ class Random {
     return mixed ^ (mixed >> 31);
   }
 
-  /// A number below `bound`; the bias of the multiplication is below 2^-32 for the sizes
-  /// of windows.
+  /// A number below `bound`; for window sizes the bias of the multiplication is below
+  /// 2^-32.
   uint64_t Below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * bound) >> 64);
   }
@@ -71,7 +71,7 @@ int64_t EpochOrder::WindowStart(int64_t window) const {
 
 int64_t EpochOrder::WindowAt(int64_t position) const {
   if (options_.shuffle) return position / options_.window_rows;
-  // The last piece that starts here: the ones before it are empty.
+  // The last piece that starts here: earlier ones with the same start are empty.
   return std::upper_bound(starts_.begin(), starts_.end(), position) - starts_.begin() - 1;
 }
 

@@ -18,11 +18,11 @@ struct ShuffleOptions {
 
 /// The order in which an epoch visits the rows of pieces (blocks of partitions).
 /// Shuffled: pieces in a random order, cut into windows, rows in a random order within
-/// each window. Otherwise: as they lie, each piece a window.
+/// each window. Otherwise: in stored order, each piece a window.
 ///
-/// A function of seed, epoch and the pieces' sizes alone: it does not depend on the
-/// number of replicas, so they all agree on it without talking; and any window can be
-/// found without the ones before it, so an epoch can be resumed in its middle.
+/// The order depends on seed, epoch and the pieces' sizes only: not on the number of
+/// replicas, so they all agree on it without communication; and any window can be found
+/// without the previous ones, so an epoch can be resumed in the middle.
 class XSHARDS_EXPORT EpochOrder {
  public:
   EpochOrder(std::vector<int64_t> piece_rows, ShuffleOptions options, int64_t epoch);
@@ -39,10 +39,10 @@ class XSHARDS_EXPORT EpochOrder {
   /// The position in the epoch of a window's first row.
   int64_t WindowStart(int64_t window) const;
   int64_t WindowAt(int64_t position) const;
-  /// Where a window's rows are, in the order they are laid one after the other.
+  /// The spans that make up a window, in the order in which they are concatenated.
   std::vector<Span> WindowSpans(int64_t window) const;
-  /// The i-th row to visit of a window is row WindowRows()[i] of its spans laid one after
-  /// the other. Empty where it is row i.
+  /// The i-th row to visit of a window is row WindowRows()[i] of its concatenated spans.
+  /// Empty if it is row i.
   std::vector<uint32_t> WindowRows(int64_t window) const;
 
  private:

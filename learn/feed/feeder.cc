@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "learn/feed/batch_reader.h"
+#include "xshards/catch_exceptions.h"
 
 namespace xshards::learn {
 
@@ -13,10 +14,12 @@ arrow::Status FeedOptions::Validate() const {
     return arrow::Status::Invalid("batch_size must be at least 1, got ", batch_size);
   }
   if (num_replicas < 1 || replica < 0 || replica >= num_replicas) {
-    return arrow::Status::Invalid("there is no replica ", replica, " of ", num_replicas);
+    return arrow::Status::Invalid(
+        "replica must be below the number of replicas, got replica ", replica, " of ",
+        num_replicas);
   }
   if (order.window_rows < 1 || order.window_rows > std::numeric_limits<uint32_t>::max()) {
-    return arrow::Status::Invalid("a shuffle window has 1 to ",
+    return arrow::Status::Invalid("window_rows must be 1 to ",
                                   std::numeric_limits<uint32_t>::max(), " rows, got ",
                                   order.window_rows);
   }
@@ -49,7 +52,11 @@ void Feeder::Start(int64_t epoch, int64_t first_step) {
   Stop();
   ended_ = false;
   thread_ = std::jthread([this, epoch, first_step](const std::stop_token& stop) {
-    MakeBatches(stop, epoch, first_step);
+    const auto status = CatchExceptions("Making batches", [&] {
+      MakeBatches(stop, epoch, first_step);
+      return arrow::Status::OK();
+    });
+    if (!status.ok()) ready_.Put(stop, status);
   });
 }
 

@@ -78,7 +78,8 @@ arrow::Result<FillColumn> FillColumnFor(const arrow::DataType& column,
     case arrow::Type::DOUBLE:
       return FillFrom<double>(tensor);
     default:
-      return arrow::Status::TypeError("a tensor holds numbers, not ", column.ToString());
+      return arrow::Status::TypeError("a tensor needs a numeric type, got ",
+                                      column.ToString());
   }
 }
 

@@ -15,8 +15,8 @@ namespace xshards::learn {
 using FillColumn = void (*)(const arrow::Array& column, int64_t begin, int64_t length,
                             void* out, int64_t stride);
 
-/// The loop for a column's type and the tensor's. Missing values are written as NaN; the
-/// caller makes sure that a tensor of integers gets none.
+/// The loop for the column's type and the tensor's type. Missing values are written as
+/// NaN; the caller makes sure that integer tensors get none.
 arrow::Result<FillColumn> FillColumnFor(const arrow::DataType& column, TensorType tensor);
 
 }  // namespace xshards::learn

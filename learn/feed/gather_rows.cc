@@ -7,10 +7,10 @@ namespace xshards::learn {
 
 namespace {
 
-// Rows come from memory in no order: ask for them before they are needed.
+// Rows are read in random order: prefetch them before they are needed.
 constexpr size_t kRowsAhead = 16;
 
-/// With a size known to the compiler a row is a few moves instead of a call.
+/// If the size is known at compile time, a row is a few moves instead of a call.
 template <int64_t RowBytes>
 void GatherFixed(const uint8_t* source, std::span<const uint32_t> rows, uint8_t* target) {
   const size_t count = rows.size();

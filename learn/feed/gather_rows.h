@@ -6,7 +6,7 @@
 
 namespace xshards::learn {
 
-/// Copy the given rows of `row_bytes` each from `source` to `target`, in their order.
+/// Copy the given rows of `row_bytes` each from `source` to `target`, in the given order.
 void GatherRows(const uint8_t* source, int64_t row_bytes, std::span<const uint32_t> rows,
                 uint8_t* target);
 

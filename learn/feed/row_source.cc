@@ -28,7 +28,7 @@ arrow::Status RowSource::AddPartition(const Partition& partition) {
       case PayloadKind::kTable:
         if (specs_.empty()) {
           return arrow::Status::Invalid(
-              "the shards hold rows: say which columns to feed (feature_cols)");
+              "the shards hold DataFrames: name the columns to feed (feature_cols)");
         }
         break;
       case PayloadKind::kTensors: {
@@ -38,7 +38,7 @@ arrow::Status RowSource::AddPartition(const Partition& partition) {
       }
       case PayloadKind::kObject:
         return arrow::Status::TypeError(
-            "the shards hold Python objects; a model is fed with DataFrames or with "
+            "the shards hold Python objects; expected DataFrames or "
             "arrays in dicts, lists and tuples");
     }
     if (piece.num_rows > 0) pieces_.push_back(std::move(piece));
@@ -74,7 +74,7 @@ arrow::Result<TensorBlock> RowSource::Read(int64_t piece, int64_t begin, int64_t
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> RowSource::ReadPiece(int64_t piece) {
   if (piece == last_piece_) return last_batch_;
-  last_batch_ = nullptr;  // before another is read: only one is in memory
+  last_batch_ = nullptr;  // before another is read: only one stays in memory
   const Piece& found = pieces_[static_cast<size_t>(piece)];
   ARROW_ASSIGN_OR_RAISE(auto batch, found.store->ReadBlock(found.block));
   if (KindOf(*batch->schema()) == PayloadKind::kTable) {
@@ -91,14 +91,16 @@ arrow::Status RowSource::CheckLayout(const TensorBlock& block) {
     return arrow::Status::OK();
   }
   if (block.tensors.size() != layout_.size()) {
-    return arrow::Status::Invalid("shards must hold the same arrays, but one has ",
-                                  layout_.size(), " and another ", block.tensors.size());
+    return arrow::Status::Invalid(
+        "all shards must hold the same number of arrays, but one has ", layout_.size(),
+        " and another ", block.tensors.size());
   }
   for (size_t i = 0; i < layout_.size(); ++i) {
     if (block.tensors[i].row == layout_[i]) continue;
-    return arrow::Status::Invalid("rows must be alike in all shards, but those of array ",
-                                  i, " are ", ToString(layout_[i]), " in one and ",
-                                  ToString(block.tensors[i].row), " in another");
+    return arrow::Status::Invalid(
+        "rows must have the same type and shape in all shards, but those of array ", i,
+        " are ", ToString(layout_[i]), " in one and ", ToString(block.tensors[i].row),
+        " in another");
   }
   return arrow::Status::OK();
 }

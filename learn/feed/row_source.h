@@ -17,7 +17,7 @@
 namespace xshards::learn {
 
 /// The rows of materialised partitions, as tensors, piece by piece. A piece is one stored
-/// block: in memory it is read without a copy, a spilled one from disk each time.
+/// block: one in memory is read without a copy, a spilled one from disk each time.
 ///
 /// Used by one thread at a time.
 class XSHARDS_EXPORT RowSource {
@@ -43,7 +43,7 @@ class XSHARDS_EXPORT RowSource {
       : specs_(std::move(specs)), pool_(pool) {}
   arrow::Status AddPartition(const Partition& partition);
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPiece(int64_t piece);
-  /// Every piece must have the rows of the first.
+  /// Check that rows have the same types and shapes as those of the first piece.
   arrow::Status CheckLayout(const TensorBlock& block);
 
   std::vector<TensorSpec> specs_;
@@ -51,7 +51,7 @@ class XSHARDS_EXPORT RowSource {
   std::shared_ptr<arrow::Schema> schema_;  // of Table pieces, widened to hold them all
   std::vector<Piece> pieces_;
   std::vector<RowLayout> layout_;
-  // The piece read last: a window often ends inside one.
+  // The last piece read: a window often ends inside one.
   int64_t last_piece_ = -1;
   std::shared_ptr<arrow::RecordBatch> last_batch_;
 };

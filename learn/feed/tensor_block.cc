@@ -18,11 +18,11 @@ namespace xshards::learn {
 
 namespace {
 
-// Few enough rows for the tensor's part to stay in the first-level cache while column
-// after column is written into it.
+// Few enough rows that this part of the tensor stays in the first-level cache while the
+// columns are written into it one by one.
 constexpr int64_t kRowsAtOnce = 1024;
 
-/// A column as numbers, `cell` of them a row.
+/// A column as numbers, `cell` of them per row.
 struct Flattened {
   std::shared_ptr<arrow::Array> values;
   std::vector<int64_t> cell;
@@ -42,9 +42,9 @@ arrow::Result<int64_t> CellLength(const arrow::Array& column) {
   const int64_t length = lists.length() == 0 ? 0 : lists.value_length(0);
   for (int64_t i = 1; i < lists.length(); ++i) {
     if (lists.value_length(i) == length) continue;
-    return arrow::Status::Invalid("its cells must be of one length, but row 0 has ",
-                                  length, " values and row ", i, " has ",
-                                  lists.value_length(i));
+    return arrow::Status::Invalid(
+        "all its lists must have the same length, but row 0 has ", length,
+        " values and row ", i, " has ", lists.value_length(i));
   }
   return length;
 }
@@ -89,7 +89,7 @@ arrow::Result<Flattened> Flatten(const std::shared_ptr<arrow::Array>& column) {
 arrow::Result<Flattened> FlattenLists(const std::shared_ptr<arrow::Array>& column) {
   if (column->null_count() > 0) {
     return arrow::Status::Invalid("it has ", column->null_count(),
-                                  " missing cells; drop these rows or fill them first");
+                                  " missing values; drop these rows or fill them first");
   }
   int64_t length = 0;
   std::shared_ptr<arrow::Array> values;
@@ -111,7 +111,7 @@ arrow::Result<Flattened> FlattenLists(const std::shared_ptr<arrow::Array>& colum
   return inner;
 }
 
-/// The values' own bytes, if they are laid out as the tensor is; else nullptr.
+/// The values' own bytes if they have the tensor's layout; else nullptr.
 std::shared_ptr<arrow::Buffer> BytesAsTheyAre(const arrow::Array& values,
                                               TensorType type) {
   if (values.null_count() > 0 || values.type_id() == arrow::Type::BOOL) return nullptr;
@@ -124,19 +124,20 @@ std::shared_ptr<arrow::Buffer> BytesAsTheyAre(const arrow::Array& values,
                             values.length() * width);
 }
 
-/// torch has no 64-bit unsigned tensors to compute with: such values are fed as int64.
+/// torch cannot compute with 64-bit unsigned tensors: such values are fed as int64.
 arrow::Status CheckUnsigned(const std::string& name, const arrow::Array& values) {
   if (values.type_id() != arrow::Type::UINT64) return arrow::Status::OK();
   const auto& numbers = static_cast<const arrow::UInt64Array&>(values);
   for (int64_t i = 0; i < numbers.length(); ++i) {
     if (numbers.Value(i) <= uint64_t{std::numeric_limits<int64_t>::max()}) continue;
-    return arrow::Status::Invalid("column '", name, "' holds ", numbers.Value(i),
-                                  ", which an integer tensor does not; ask for float64");
+    return arrow::Status::Invalid(
+        "column '", name, "' holds ", numbers.Value(i),
+        ", which does not fit into an int64 tensor; use dtype float64");
   }
   return arrow::Status::OK();
 }
 
-/// Whether a tensor of this type can show a column's values.
+/// Whether a tensor of this type can represent a column's values.
 arrow::Status CheckValues(const std::string& name, const arrow::Array& values,
                           TensorType type) {
   if (type == TensorType::kFloat32 || type == TensorType::kFloat64) {
@@ -144,9 +145,9 @@ arrow::Status CheckValues(const std::string& name, const arrow::Array& values,
   }
   if (values.null_count() == 0) return CheckUnsigned(name, values);
   return arrow::Status::Invalid("column '", name, "' has ", values.null_count(),
-                                " missing values, and a tensor of ", NumpyName(type),
-                                " has no place for them: fill them, drop these rows, or "
-                                "ask for a float dtype");
+                                " missing values, which a tensor of ", NumpyName(type),
+                                " cannot represent: fill them, drop these rows, or "
+                                "use a float dtype");
 }
 
 arrow::Result<Flattened> FlattenColumn(const arrow::RecordBatch& batch,
@@ -173,7 +174,7 @@ arrow::Result<TensorType> TypeOf(const TensorSpec& spec,
     if (const auto type = CommonTensorType(one); !type.ok()) {
       return type.status().WithMessage("column '", spec.columns[i],
                                        "': ", type.status().message(),
-                                       "; turn it into numbers first, for example with "
+                                       "; convert it to numbers first, for example with "
                                        "StringIndexer");
     }
   }
@@ -183,7 +184,7 @@ arrow::Result<TensorType> TypeOf(const TensorSpec& spec,
   return CommonTensorType(types);
 }
 
-/// Cast columns and write them side by side.
+/// Cast columns and interleave them.
 arrow::Status Interleave(const std::vector<Flattened>& columns, TensorType type,
                          int64_t num_values, uint8_t* out) {
   const auto stride = static_cast<int64_t>(columns.size());
@@ -280,8 +281,8 @@ arrow::Result<TensorBlock> ToTensors(const Payload& payload) {
     TensorLeaf& leaf = leaves[i];
     if (leaf.shape.empty()) {
       return arrow::Status::Invalid("array ", i,
-                                    " of a shard is a single number; arrays "
-                                    "to feed have rows as their first dimension");
+                                    " of a shard is a scalar; arrays "
+                                    "to feed need rows as their first dimension");
     }
     if (i == 0) block.num_rows = leaf.shape.front();
     if (leaf.shape.front() != block.num_rows) {

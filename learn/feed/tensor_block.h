@@ -18,18 +18,18 @@
 
 namespace xshards::learn {
 
-/// Which columns become one tensor. One column gives [rows] and the shape of its cells;
-/// several, whose cells are single numbers, are stacked to [rows, columns].
+/// Which columns become one tensor. One column gives [rows, ...shape of its cells];
+/// several scalar columns are stacked to [rows, columns].
 struct TensorSpec {
   std::vector<std::string> columns;
-  /// The element type; by default the one all columns fit in.
+  /// The element type; by default the common type of all columns.
   std::optional<TensorType> type = {};
 };
 
-/// What one row of a tensor is: element type and shape.
+/// Element type and shape of one row of a tensor.
 struct XSHARDS_EXPORT RowLayout {
   TensorType type = TensorType::kFloat32;
-  std::vector<int64_t> shape;  // of one row; empty for a single number
+  std::vector<int64_t> shape;  // of one row; empty for a scalar
 
   int64_t num_elements() const;
   int64_t num_bytes() const { return num_elements() * ByteWidth(type); }
@@ -45,7 +45,7 @@ struct Tensor {
   std::shared_ptr<arrow::Buffer> data;
 };
 
-/// Some rows, as tensors side by side.
+/// The same rows in one or more tensors.
 struct XSHARDS_EXPORT TensorBlock {
   int64_t num_rows = 0;
   std::vector<Tensor> tensors;
@@ -56,7 +56,8 @@ struct XSHARDS_EXPORT TensorBlock {
 
 /// Make tensors of a batch's columns, one for each spec. A single column of the right
 /// type without missing values is not copied; others are cast and interleaved in one
-/// pass. A missing value becomes NaN, and is an error where the tensor holds integers.
+/// pass. A missing value becomes NaN in a float tensor and is an error in an integer
+/// tensor.
 XSHARDS_EXPORT arrow::Result<TensorBlock> ToTensors(const std::vector<TensorSpec>& specs,
                                                     const arrow::RecordBatch& batch,
                                                     arrow::MemoryPool* pool);

@@ -28,7 +28,7 @@ constexpr std::array<Name, 8> kNames = {{
     {TensorType::kFloat64, "<f8"},
 }};
 
-/// What a set of number types has in common: how wide its integers and floats are.
+/// The widest integers and floats of a set of numeric types.
 struct Widths {
   bool boolean = false;
   int signed_bits = 0;
@@ -48,13 +48,14 @@ arrow::Status Note(const arrow::DataType& type, Widths* widths) {
   } else if (arrow::is_decimal(type.id())) {
     widths->float_bits = 64;
   } else {
-    return arrow::Status::TypeError("a tensor holds numbers, not ", type.ToString());
+    return arrow::Status::TypeError("a tensor needs a numeric type, got ",
+                                    type.ToString());
   }
   return arrow::Status::OK();
 }
 
 TensorType IntegerOf(const Widths& widths) {
-  // An unsigned type beside a signed one, or one torch does not have, takes the next
+  // An unsigned type next to a signed one, or one that torch lacks, becomes the next
   // wider signed one.
   const bool mixed = widths.signed_bits > 0 || widths.unsigned_bits > 8;
   if (!mixed && widths.unsigned_bits == 8) return TensorType::kUInt8;
@@ -89,8 +90,8 @@ arrow::Result<TensorType> TensorTypeFromNumpy(const std::string& name) {
     known += known.empty() ? "" : ", ";
     known += candidate.numpy;
   }
-  return arrow::Status::TypeError("no tensor of dtype '", name,
-                                  "' can be fed; the dtypes are ", known);
+  return arrow::Status::TypeError("unknown tensor dtype '", name, "'; expected one of ",
+                                  known);
 }
 
 arrow::Result<TensorType> CommonTensorType(
@@ -99,7 +100,7 @@ arrow::Result<TensorType> CommonTensorType(
   for (const auto& type : types) ARROW_RETURN_NOT_OK(Note(*type, &widths));
   const int integer_bits = std::max(widths.signed_bits, widths.unsigned_bits);
   if (widths.float_bits > 0) {
-    // A float32 holds integers of 16 bits, and no wider ones.
+    // float32 holds 16-bit integers exactly, but no wider ones.
     const bool narrow = widths.float_bits <= 32 && integer_bits <= 16;
     return narrow ? TensorType::kFloat32 : TensorType::kFloat64;
   }

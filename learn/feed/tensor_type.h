@@ -27,10 +27,10 @@ enum class TensorType : uint8_t {
 XSHARDS_EXPORT int64_t ByteWidth(TensorType type);
 /// numpy's type string, such as "<f4".
 XSHARDS_EXPORT const char* NumpyName(TensorType type);
-/// Read numpy's type string. TypeError lists the types there are.
+/// Parse numpy's type string. TypeError lists the supported types.
 XSHARDS_EXPORT arrow::Result<TensorType> TensorTypeFromNumpy(const std::string& name);
 
-/// Call `function` with a value of the C++ type that stands for `type`.
+/// Call `function` with a value of the C++ type of `type`.
 template <typename F>
 decltype(auto) VisitTensorType(TensorType type, F&& function) {
   switch (type) {
@@ -54,8 +54,8 @@ decltype(auto) VisitTensorType(TensorType type, F&& function) {
   return function(double{});
 }
 
-/// The type that holds a value of each Arrow type without loss where there is one, as
-/// numpy.stack would choose. TypeError names a type that is no number.
+/// The type that numpy.stack would choose: it holds the values of all these Arrow types,
+/// without loss if such a type exists. TypeError names a type that is not numeric.
 XSHARDS_EXPORT arrow::Result<TensorType> CommonTensorType(
     std::span<const std::shared_ptr<arrow::DataType>> types);
 

@@ -2,6 +2,7 @@
 #include "learn/ps/client.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sched.h>
 #include <unistd.h>
 #include <utility>
@@ -12,22 +13,34 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often a waiting replica looks whether the driver is alive.
+// How often a waiting replica checks that the driver is alive.
 constexpr std::chrono::milliseconds kWatchInterval{100};
 
-/// Take the slot, unless a living process has it.
+/// Take the slot, unless a live process holds it.
 arrow::Status Occupy(ReplicaSlot* slot, int32_t replica) {
   int32_t holder = 0;
   while (!slot->pid.compare_exchange_strong(holder, getpid())) {
     if (!ProcessWatch(holder).HasEnded()) {
       return arrow::Status::Invalid("Replica ", replica,
-                                    " is attached already, by process ", holder);
+                                    " is already attached by process ", holder);
     }
   }
   return arrow::Status::OK();
 }
 
 }  // namespace
+
+const char* ToString(WaitOutcome outcome) {
+  switch (outcome) {
+    case WaitOutcome::kReady:
+      return "ready";
+    case WaitOutcome::kTimeout:
+      return "timeout";
+    case WaitOutcome::kStopped:
+      break;
+  }
+  return "stopped";
+}
 
 ReplicaClient::ReplicaClient(std::shared_ptr<ParameterRegion> region, int32_t replica)
     : region_(std::move(region)), replica_(replica), driver_(region_->driver_pid()) {}
@@ -48,7 +61,7 @@ arrow::Result<std::unique_ptr<ReplicaClient>> ReplicaClient::Attach(
   ARROW_RETURN_NOT_OK(Occupy(&slot, replica));
   auto client =
       std::unique_ptr<ReplicaClient>(new ReplicaClient(std::move(region), replica));
-  // Not while a predecessor's push still waits for its update: owners read the flags.
+  // Not while a push of the replaced process is pending: owners read the flags.
   if (client->consumed()) std::ranges::fill(client->presence(), uint8_t{1});
   return client;
 }
@@ -56,7 +69,7 @@ arrow::Result<std::unique_ptr<ReplicaClient>> ReplicaClient::Attach(
 ReplicaClient::~ReplicaClient() { Detach(); }
 
 void ReplicaClient::Detach() {
-  // The driver may have declared this process dead and somebody else may have attached.
+  // The driver may have declared this process dead, and another may have attached since.
   int32_t self = getpid();
   region_->slot(replica_).pid.compare_exchange_strong(self, 0);
 }
@@ -76,14 +89,14 @@ std::span<const std::byte> ReplicaClient::state() const {
   return region_->replica_state(replica_, pushed).first(static_cast<size_t>(size));
 }
 
-arrow::Status ReplicaClient::Push(int64_t rows, std::span<const std::byte> state) {
-  if (rows < 0) {
+arrow::Status ReplicaClient::Push(double rows, std::span<const std::byte> state) {
+  if (!(rows >= 0) || std::isinf(rows)) {
     return arrow::Status::Invalid("Replica ", replica_,
                                   " must push a gradient of at least 0 rows, got ", rows);
   }
   if (!consumed()) {
-    return arrow::Status::Invalid("Replica ", replica_,
-                                  " has pushed already: wait() before the next push");
+    return arrow::Status::Invalid(
+        "Replica ", replica_, " has already pushed: call wait() before the next push");
   }
   ReplicaSlot& slot = region_->slot(replica_);
   const uint64_t next = steps() + 1;
@@ -109,7 +122,7 @@ void ReplicaClient::Call() {
 void ReplicaClient::StayAwake(std::chrono::nanoseconds time) const {
   const auto end = Clock::now() + time;
   while (!consumed() && Clock::now() < end) {
-    // The owner, or another replica, may have no core but this one.
+    // This may be the only core for the owner or another replica.
     sched_yield();
   }
 }
@@ -120,7 +133,7 @@ arrow::Result<WaitOutcome> ReplicaClient::Wait(std::chrono::nanoseconds timeout,
   StayAwake(std::min(timeout, awake));
   while (true) {
     const uint32_t seen = region_->weights_bell().value();
-    // A stopped driver makes no update, but may have made this one.
+    // A stopped driver makes no more updates, but may have made this one.
     const bool stopped = region_->stopped().load(std::memory_order_acquire);
     if (consumed()) return WaitOutcome::kReady;
     if (stopped) return WaitOutcome::kStopped;
@@ -128,8 +141,8 @@ arrow::Result<WaitOutcome> ReplicaClient::Wait(std::chrono::nanoseconds timeout,
     if (now >= deadline) return WaitOutcome::kTimeout;
     if (driver_.HasEnded()) {
       return arrow::Status::IOError("The driver process ", driver_.pid(),
-                                    " has ended: replica ", replica_,
-                                    " has nobody to train with");
+                                    " has ended; replica ", replica_,
+                                    " cannot continue training");
     }
     region_->weights_bell().Wait(
         seen, std::min<std::chrono::nanoseconds>(deadline - now, kWatchInterval));

@@ -17,17 +17,21 @@
 namespace xshards::learn {
 
 enum class WaitOutcome : uint8_t {
-  kReady,    // the last gradient is consumed: weights are new, the gradient is free
+  kReady,    // the last gradient is consumed: weights are updated, the gradient may be
+             // written
   kTimeout,  // not yet
-  kStopped,  // the driver has stopped: there is no more to do
+  kStopped,  // the driver has stopped
 };
 
+/// "ready", "timeout" or "stopped".
+XSHARDS_EXPORT const char* ToString(WaitOutcome outcome);
+
 /// One replica's end of the parameter server. It reads the one weight vector and writes
-/// its own gradient, in place. The turn goes
+/// its own gradient, in place. The cycle is
 ///
 ///     Wait → read weights, write gradient and presence → Push → Wait → ...
 ///
-/// and between Push and the Wait that says kReady, nothing may be written.
+/// Nothing may be written between Push and the Wait that returns kReady.
 ///
 /// A replica that dies is replaced by attaching again: steps() and state() are those of
 /// its last Push, so it repeats the step that it did not finish. Not thread-safe.
@@ -40,36 +44,38 @@ class XSHARDS_EXPORT ReplicaClient {
       std::shared_ptr<ParameterRegion> region, int32_t replica);
   /// Detaches.
   ~ReplicaClient();
-  /// Leave in order, so that this is not taken for a death and another can attach. Only
-  /// the views remain of use.
+  /// Detach in order, so that the driver does not report a death and another process can
+  /// attach. Afterwards only the views are valid.
   void Detach();
 
   const std::shared_ptr<ParameterRegion>& region() const { return region_; }
   int32_t replica() const { return replica_; }
-  /// Gradients pushed so far, by this process or by those it replaces.
+  /// Gradients pushed so far, by this process and those it replaces.
   uint64_t steps() const;
 
   const std::byte* weights() const { return region_->weights(); }
   std::byte* gradient() const { return region_->gradient(replica_); }
-  /// One byte a parameter; all are present unless set to 0. Kept from step to step.
+  /// One byte per parameter: 1 (the default) if it has a gradient, 0 if not. Kept from
+  /// step to step.
   std::span<uint8_t> presence() const { return region_->presence(replica_); }
   /// What the last Push left for a replacement; empty before the first.
   std::span<const std::byte> state() const;
 
-  /// Hand the gradient over, made from `rows` rows, with what a replacement needs to go
-  /// on from here (random generators, position, module buffers). Fails if the gradient
-  /// before is not consumed yet or the state has no room.
-  arrow::Status Push(int64_t rows, std::span<const std::byte> state = {});
-  /// Have the driver come out of its wait: there is a message for it elsewhere.
+  /// Hand over the gradient of `rows` rows (the sum of their weights, if they have
+  /// some), with the state a replacement needs to
+  /// continue from here (random generators, position, module buffers). Fails if the
+  /// previous gradient is not consumed yet or the state is too large.
+  arrow::Status Push(double rows, std::span<const std::byte> state = {});
+  /// Interrupt the driver's wait: a message for it is waiting elsewhere.
   void Call();
-  /// Wait until the gradient pushed last is part of the weights, at first without going
-  /// to sleep. Fails if the driver's process is gone.
+  /// Wait until the last pushed gradient is part of the weights; spins before it sleeps.
+  /// Fails if the driver's process has ended.
   arrow::Result<WaitOutcome> Wait(std::chrono::nanoseconds timeout,
                                   std::chrono::nanoseconds awake = kAwake);
 
  private:
-  // Waking a process takes longer than the update of a small model, and on a core that
-  // went idle meanwhile longer still.
+  // Waking a process takes longer than the update of a small model, and longer still on
+  // an idle core.
   static constexpr std::chrono::microseconds kAwake{200};
 
   ReplicaClient(std::shared_ptr<ParameterRegion> region, int32_t replica);

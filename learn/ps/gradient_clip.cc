@@ -20,7 +20,7 @@ arrow::Status GradientClip::Validate() const {
 double GradientClip::ScaleFor(double norm) const {
   if (!max_norm) return 1;
   const double scale = *max_norm / (norm + 1e-6);
-  // NaN is passed on: a gradient that is not a number must not look like a small one.
+  // NaN is propagated: a NaN gradient must not look like a small one.
   return scale > 1 ? 1 : scale;
 }
 

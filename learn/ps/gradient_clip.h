@@ -9,8 +9,8 @@
 
 namespace xshards::learn {
 
-/// What happens to the averaged gradient before the update rule sees it. When both are
-/// set, the norm is that of the clamped gradient.
+/// Clipping of the averaged gradient before the update rule. When both are set, the norm
+/// is that of the clamped gradient.
 struct XSHARDS_EXPORT GradientClip {
   struct Interval {
     double low = 0;
@@ -24,7 +24,7 @@ struct XSHARDS_EXPORT GradientClip {
   std::optional<double> max_norm;
 
   arrow::Status Validate() const;
-  /// What to multiply gradients of this norm with.
+  /// The factor for gradients of this norm.
   double ScaleFor(double norm) const;
 };
 

@@ -18,9 +18,9 @@ struct KeyRange {
   bool operator==(const KeyRange&) const = default;
 };
 
-/// A piece of one parameter that fits into the first cache with its gradient: the unit
-/// of work. Blocks are cut from the layout alone, never from the number of owners, so
-/// that sums over a block are the same whoever makes them.
+/// A slice of one parameter that fits into the first-level cache with its gradient: the
+/// unit of work. Blocks depend on the layout only, not on the number of owners, so that
+/// sums over a block are the same whichever owner computes them.
 struct Block {
   int32_t parameter = 0;
   int64_t offset = 0;  // bytes from the start of the vector, a multiple of 64
@@ -32,13 +32,13 @@ inline constexpr int64_t kBlockBytes = 16 * 1024;
 /// Cut every parameter into blocks of at most kBlockBytes, in the order of their keys.
 XSHARDS_EXPORT std::vector<Block> CutIntoBlocks(const ParameterLayout& layout);
 
-/// Share the keys out to `num_owners` in contiguous ranges of nearly equal size. Ranges
-/// meet between blocks, cover all keys and may be empty.
+/// Divide the keys among `num_owners` into contiguous ranges of nearly equal size. Ranges
+/// begin and end between blocks, cover all keys and may be empty.
 XSHARDS_EXPORT std::vector<KeyRange> SplitKeys(const ParameterLayout& layout,
                                                std::span<const Block> blocks,
                                                int num_owners);
 
-/// The blocks whose keys lie in a range that SplitKeys gave.
+/// The blocks whose keys lie in a range from SplitKeys.
 XSHARDS_EXPORT std::span<const Block> BlocksIn(std::span<const Block> blocks,
                                                KeyRange range);
 

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learn/ps/owner_pool.h"
 
+#include "xshards/catch_exceptions.h"
+
 namespace xshards::learn {
+namespace {
+
+arrow::Status Own(int owner, const std::function<void(int)>& work) {
+  return CatchExceptions("Updating parameters", [&] {
+    work(owner);
+    return arrow::Status::OK();
+  });
+}
+
+}  // namespace
 
 OwnerPool::OwnerPool(int num_owners) {
   for (int owner = 1; owner < num_owners; ++owner) {
@@ -15,25 +27,28 @@ OwnerPool::~OwnerPool() {
     stopping_ = true;
   }
   started_.notify_all();
-  threads_.clear();  // joins, before the members that the threads use are gone
+  threads_.clear();  // joins, before the members that the threads use are destroyed
 }
 
-void OwnerPool::Run(int count, const std::function<void(int)>& work) {
+arrow::Status OwnerPool::Run(int count, const std::function<void(int)>& work) {
   if (count > 1) {
     {
       std::lock_guard lock(mutex_);
       work_ = &work;
       count_ = count;
       running_ = count - 1;
+      failure_ = arrow::Status::OK();
       ++round_;
     }
     started_.notify_all();
   }
-  work(0);
+  auto status = Own(0, work);
   if (count > 1) {
     std::unique_lock lock(mutex_);
     finished_.wait(lock, [&] { return running_ == 0; });
+    ARROW_RETURN_NOT_OK(failure_);
   }
+  return status;
 }
 
 void OwnerPool::Loop(int owner) {
@@ -46,8 +61,9 @@ void OwnerPool::Loop(int owner) {
     if (owner >= count_) continue;
     const auto& work = *work_;
     lock.unlock();
-    work(owner);
+    const auto status = Own(owner, work);
     lock.lock();
+    if (!status.ok()) failure_ = status;
     if (--running_ == 0) finished_.notify_one();
   }
 }

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include <arrow/status.h>
+
 namespace xshards::learn {
 
 /// The threads that own parameter shards. Owner 0 is the thread that calls Run.
@@ -21,8 +23,8 @@ class OwnerPool {
   int num_owners() const { return static_cast<int>(threads_.size()) + 1; }
 
   /// Call `work(owner)` for owners 0..count-1 at once, and return when all have ended.
-  /// One caller at a time; `work` must not fail.
-  void Run(int count, const std::function<void(int)>& work);
+  /// One caller at a time. An error is what one of them threw.
+  arrow::Status Run(int count, const std::function<void(int)>& work);
 
  private:
   void Loop(int owner);
@@ -34,6 +36,7 @@ class OwnerPool {
   uint64_t round_ = 0;
   int count_ = 0;
   int running_ = 0;
+  arrow::Status failure_;
   bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often a waiting driver looks whether its replicas are alive.
+// How often a waiting driver checks that its replicas are alive.
 constexpr std::chrono::milliseconds kWatchInterval{100};
 // Below this many bytes of parameters, waking a second thread costs more than it saves.
 constexpr int64_t kBytesWorthAnOwner = 256 * 1024;
@@ -36,7 +36,7 @@ void Fill(std::byte* values, int64_t count, double value) {
   std::fill_n(reinterpret_cast<T*>(values), count, static_cast<T>(value));
 }
 
-/// The region is made of zeros, which is what most states begin with.
+/// The region starts as zeros, the initial value of most states.
 void InitializeStates(const ParameterLayout& layout, const std::vector<UpdateRule>& rules,
                       const ParameterRegion& region) {
   for (const Parameter& parameter : layout.parameters()) {
@@ -53,6 +53,24 @@ void InitializeStates(const ParameterLayout& layout, const std::vector<UpdateRul
 }
 
 }  // namespace
+
+const char* ToString(StepOutcome outcome) {
+  switch (outcome) {
+    case StepOutcome::kUpdated:
+      return "updated";
+    case StepOutcome::kReady:
+      return "ready";
+    case StepOutcome::kReplicaDied:
+      return "replica_died";
+    case StepOutcome::kCalled:
+      return "called";
+    case StepOutcome::kTimeout:
+      return "timeout";
+    case StepOutcome::kStopped:
+      break;
+  }
+  return "stopped";
+}
 
 arrow::Status ServerOptions::Validate(const ParameterLayout& layout) const {
   if (num_replicas < 1) {
@@ -114,7 +132,7 @@ std::vector<int32_t> ParameterServer::FindDeadReplicas() {
     if (watch.pid() != pid) watch = ProcessWatch(pid);
     if (!watch.HasEnded()) continue;
     watch = ProcessWatch();
-    // A successor may have taken the slot meanwhile: then there is nobody to replace.
+    // A new process may have attached meanwhile: then nothing needs to be replaced.
     if (slot.pid.compare_exchange_strong(pid, 0)) dead.push_back(replica);
   }
   return dead;
@@ -160,12 +178,11 @@ Update ParameterServer::Prepare(const std::vector<int32_t>& replicas,
   Update update;
   update.active.assign(static_cast<size_t>(layout_.num_parameters()), false);
   for (int32_t replica : replicas) {
-    const int64_t rows = region_->slot(replica).rows;
-    if (rows == 0) continue;  // it saw no data: its gradient means nothing
-    update.contributions.push_back(
-        {.gradient = region_->gradient(replica),
-         .presence = region_->presence(replica),
-         .weight = static_cast<double>(rows) / static_cast<double>(report->rows)});
+    const double rows = region_->slot(replica).rows;
+    if (rows == 0) continue;  // no data: its gradient is not used
+    update.contributions.push_back({.gradient = region_->gradient(replica),
+                                    .presence = region_->presence(replica),
+                                    .weight = rows / report->rows});
   }
   for (const Contribution& contribution : update.contributions) {
     for (size_t index = 0; index < update.active.size(); ++index) {
@@ -175,15 +192,16 @@ Update ParameterServer::Prepare(const std::vector<int32_t>& replicas,
   return update;
 }
 
-void ParameterServer::ClipByNorm(Update* update, StepReport* report) {
-  if (!environment_.clip.max_norm) return;
-  owners_.Run(static_cast<int>(shards_.size()), [&](int owner) {
+arrow::Status ParameterServer::ClipByNorm(Update* update, StepReport* report) {
+  if (!environment_.clip.max_norm) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(owners_.Run(static_cast<int>(shards_.size()), [&](int owner) {
     shards_[static_cast<size_t>(owner)].SumSquares(*update, block_sums_);
-  });
-  // In the order of blocks: the same whoever summed them.
+  }));
+  // In the order of blocks: the result does not depend on who summed which.
   const double squares = std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
   report->gradient_norm = std::sqrt(squares);
   update->gradient_scale = environment_.clip.ScaleFor(*report->gradient_norm);
+  return arrow::Status::OK();
 }
 
 void ParameterServer::Publish(const std::vector<int32_t>& replicas, StepReport* report) {
@@ -194,22 +212,24 @@ void ParameterServer::Publish(const std::vector<int32_t>& replicas, StepReport* 
   region_->weights_bell().Ring();
 }
 
-void ParameterServer::MakeUpdate(const std::vector<int32_t>& replicas,
-                                 StepReport* report) {
+arrow::Status ParameterServer::MakeUpdate(const std::vector<int32_t>& replicas,
+                                          StepReport* report) {
   Update update = Prepare(replicas, report);
   for (size_t index = 0; index < update.active.size(); ++index) {
     if (update.active[index]) ++region_->step_counts()[index];
   }
-  ClipByNorm(&update, report);
-  owners_.Run(static_cast<int>(shards_.size()),
-              [&](int owner) { shards_[static_cast<size_t>(owner)].Apply(update); });
+  ARROW_RETURN_NOT_OK(ClipByNorm(&update, report));
+  ARROW_RETURN_NOT_OK(owners_.Run(static_cast<int>(shards_.size()), [&](int owner) {
+    shards_[static_cast<size_t>(owner)].Apply(update);
+  }));
   Publish(replicas, report);
+  return arrow::Status::OK();
 }
 
 arrow::Result<StepReport> ParameterServer::Step(std::chrono::nanoseconds timeout) {
   StepReport report{.step = region_->step().load()};
   const auto replicas = AwaitGradients(timeout, &report);
-  if (!replicas.empty()) MakeUpdate(replicas, &report);
+  if (!replicas.empty()) ARROW_RETURN_NOT_OK(MakeUpdate(replicas, &report));
   return report;
 }
 
@@ -231,7 +251,7 @@ arrow::Result<StepReport> ParameterServer::StepWhile(const std::function<bool()>
       report.outcome = StepOutcome::kReady;
       return report;
     }
-    MakeUpdate(replicas, &report);
+    ARROW_RETURN_NOT_OK(MakeUpdate(replicas, &report));
     if (Clock::now() >= deadline) return report;
   }
 }
@@ -247,7 +267,7 @@ arrow::Result<StepReport> ParameterServer::Await(std::chrono::nanoseconds timeou
 arrow::Result<StepReport> ParameterServer::Release() {
   const auto replicas = policy_->NextUpdate(Progress());
   if (replicas.empty()) {
-    return arrow::Status::Invalid("Gradients are missing still: Await() comes first");
+    return arrow::Status::Invalid("Gradients are not complete: call Await() first");
   }
   StepReport report;
   const Update update = Prepare(replicas, &report);
@@ -298,9 +318,9 @@ arrow::Status ParameterServer::SetRule(int32_t group, const UpdateRule& rule) {
   ARROW_ASSIGN_OR_RAISE(const UpdateRule current, RuleOf(group));
   ARROW_RETURN_NOT_OK(Validate(rule));
   if (NameOf(current) != NameOf(rule) || StateNames(current) != StateNames(rule)) {
-    return arrow::Status::Invalid("Group ", group, " is trained by ", NameOf(current),
-                                  "; a rule with other states cannot take over, got ",
-                                  NameOf(rule));
+    return arrow::Status::Invalid(
+        "Group ", group, " is trained by ", NameOf(current),
+        "; it can only be replaced by a rule with the same states, got ", NameOf(rule));
   }
   rules_[static_cast<size_t>(group)] = rule;
   return arrow::Status::OK();
@@ -319,7 +339,7 @@ arrow::Result<std::span<const std::byte>> ParameterServer::ReplicaState(
                                      region_->sizes().num_replicas - 1, ", got ",
                                      replica);
   }
-  // The replica may be writing the other buffer for its next gradient already.
+  // The replica may already be writing the other buffer for its next gradient.
   const ReplicaSlot& slot = region_->slot(replica);
   const uint64_t granted = slot.granted.load(std::memory_order_relaxed);
   return region_->replica_state(replica, granted)

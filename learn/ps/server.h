@@ -32,8 +32,8 @@ struct XSHARDS_EXPORT ServerOptions {
   int32_t num_replicas = 1;
   int num_owners = 0;  // 0: one for each core
   GradientClip clip;
-  int64_t replica_state_bytes = 0;       // room for what a replica needs to start again
-  std::shared_ptr<MemoryBudget> budget;  // counts the region; may be null
+  int64_t replica_state_bytes = 0;       // room for the state a replica needs to restart
+  std::shared_ptr<MemoryBudget> budget;  // charged for the region; may be null
   /// Null: synchronous.
   std::shared_ptr<const SyncPolicy> policy;
 
@@ -41,28 +41,31 @@ struct XSHARDS_EXPORT ServerOptions {
 };
 
 enum class StepOutcome : uint8_t {
-  kUpdated,      // weights are new, replicas have been told
-  kReady,        // of Await: all gradients for the next update are there
-  kReplicaDied,  // see dead_replicas; start them again and call Step again
+  kUpdated,      // weights are updated, replicas have been woken
+  kReady,        // from Await: all gradients for the next update have arrived
+  kReplicaDied,  // see dead_replicas; restart them and call Step again
   kCalled,       // a replica called; nothing has changed
-  kTimeout,      // gradients are missing still; nothing has changed
+  kTimeout,      // gradients are incomplete; nothing has changed
   kStopped,      // Stop was called
 };
+
+/// "updated", "ready", "replica_died", ...
+XSHARDS_EXPORT const char* ToString(StepOutcome outcome);
 
 struct StepReport {
   StepOutcome outcome = StepOutcome::kUpdated;
   uint64_t step = 0;  // updates made so far
-  int64_t rows = 0;   // behind this update
+  double rows = 0;    // in this update, or the sum of their weights
   /// Of the averaged gradient before clipping by norm; only when that is on.
   std::optional<double> gradient_norm;
   std::vector<int32_t> dead_replicas;  // each death is reported once
 };
 
-/// Keeps the one copy of weights and optimizer state in a shared region, and changes it
-/// by the gradients that replicas leave there.
+/// Keeps the one copy of weights and optimizer state in a shared region, and updates it
+/// from the gradients that replicas write there.
 ///
-/// The region's descriptor is all a replica needs (see ReplicaClient). Step, Stop aside,
-/// every method is for one driver thread. An update is bitwise the same for the same
+/// The region's descriptor is all a replica needs (see ReplicaClient). All methods except
+/// Stop are called by one driver thread. An update is bitwise the same for the same
 /// gradients, whatever the number of owners.
 class XSHARDS_EXPORT ParameterServer {
  public:
@@ -81,14 +84,14 @@ class XSHARDS_EXPORT ParameterServer {
   /// replicas. Blocks for at most `timeout`; the death of a replica is noticed within a
   /// fifth of a second.
   arrow::Result<StepReport> Step(std::chrono::nanoseconds timeout);
-  /// Step again and again, until `timeout` is over or gradients do not come for as long
-  /// as `patience`. Before each update `go_on` is asked; if it says no, the outcome is
-  /// kReady and that update is still to be made. kUpdated means that at least one was.
+  /// Call Step repeatedly, until `timeout` is over or no gradients arrive for `patience`.
+  /// `go_on` is called before each update; if it returns false, the outcome is kReady and
+  /// that update is still pending. kUpdated means that at least one update was made.
   arrow::Result<StepReport> StepWhile(const std::function<bool()>& go_on,
                                       std::chrono::nanoseconds timeout,
                                       std::chrono::nanoseconds patience);
-  /// The two halves of an update that somebody else computes: wait for the gradients as
-  /// Step does, and, once weights are written, let the replicas go on.
+  /// The two halves of an update that the caller computes: wait for the gradients as Step
+  /// does, and, once weights are written, let the replicas continue.
   arrow::Result<StepReport> Await(std::chrono::nanoseconds timeout);
   arrow::Result<StepReport> Release();
   /// End this and every later wait of driver and replicas. From any thread.
@@ -100,13 +103,13 @@ class XSHARDS_EXPORT ParameterServer {
   arrow::Status SetRule(int32_t group, const UpdateRule& rule);
   arrow::Status SetClip(const GradientClip& clip);
 
-  /// What a replica left with the gradient that the last update took from it. Valid
-  /// until the next Step.
+  /// The state that a replica pushed with the gradient of the last update. Valid until
+  /// the next Step.
   arrow::Result<std::span<const std::byte>> ReplicaState(int32_t replica) const;
 
-  /// Go on from a checkpoint: `step` updates are made, and each replica starts with what
-  /// ReplicaState gave then. Weights, optimizer states and step counts are written into
-  /// the region by the caller, all before replicas attach.
+  /// Resume from a checkpoint after `step` updates: each replica starts with the state
+  /// that ReplicaState returned at the time. Weights, optimizer states and step counts
+  /// are written into the region by the caller, all before replicas attach.
   arrow::Status Restore(uint64_t step,
                         const std::vector<std::span<const std::byte>>& replica_states);
 
@@ -119,9 +122,9 @@ class XSHARDS_EXPORT ParameterServer {
   /// The replicas to take gradients from, or in `report` why there are none.
   std::vector<int32_t> AwaitGradients(std::chrono::nanoseconds timeout,
                                       StepReport* report);
-  void MakeUpdate(const std::vector<int32_t>& replicas, StepReport* report);
+  arrow::Status MakeUpdate(const std::vector<int32_t>& replicas, StepReport* report);
   Update Prepare(const std::vector<int32_t>& replicas, StepReport* report) const;
-  void ClipByNorm(Update* update, StepReport* report);
+  arrow::Status ClipByNorm(Update* update, StepReport* report);
   arrow::Status CheckRestore(
       const std::vector<std::span<const std::byte>>& replica_states) const;
   void Publish(const std::vector<int32_t>& replicas, StepReport* report);
@@ -135,7 +138,7 @@ class XSHARDS_EXPORT ParameterServer {
   std::vector<Shard> shards_;
   std::vector<double> block_sums_;
   std::vector<ProcessWatch> watches_;  // by replica
-  uint64_t calls_ = 0;                 // of replicas, that the caller knows of
+  uint64_t calls_ = 0;                 // of replicas, that the caller has seen
   OwnerPool owners_;
 };
 

@@ -34,7 +34,7 @@ const Parameter& Shard::ParameterOf(const Block& block) const {
 template <typename T>
 void Shard::Average(const Update& update, const Block& block, T* out) const {
   const auto& kernels = KernelsFor<T>(target_);
-  // The first two are taken together, which saves a pass and gives the same bits.
+  // The first two are summed together, which saves a pass and gives the same bits.
   const Contribution* first = nullptr;
   int taken = 0;
   for (const Contribution& next : update.contributions) {
@@ -93,6 +93,9 @@ void Shard::ApplyTo(const Update& update, const Block& block,
   if (step.coupled_weight_decay != 0) {
     kernels.add_scaled(block.count, static_cast<T>(step.coupled_weight_decay), weights,
                        gradient.values);
+  }
+  if (step.weight_scale != 1) {
+    kernels.scale(block.count, static_cast<T>(step.weight_scale), weights);
   }
   UpdateBlock<T> memory{
       .count = block.count, .gradient = gradient.values, .weights = weights};

@@ -14,7 +14,7 @@
 
 namespace xshards::learn {
 
-/// One replica's part in an update.
+/// One replica's contribution to an update.
 struct Contribution {
   const std::byte* gradient = nullptr;
   std::span<const uint8_t> presence;
@@ -28,7 +28,7 @@ struct Update {
   double gradient_scale = 1;                // of clipping by norm
 };
 
-/// What is the same for every update, and outlives the shards.
+/// Constant over all updates; outlives the shards.
 struct ShardEnvironment {
   const ParameterLayout* layout = nullptr;
   const ParameterRegion* region = nullptr;
@@ -37,8 +37,8 @@ struct ShardEnvironment {
 };
 
 /// The parameters of one owner. An owner reads all gradients and writes weights and
-/// states of its own keys alone, one cache block at a time: sum over replicas, clip,
-/// update. Distinct shards may run at once.
+/// states of its own keys only, one cache block at a time: sum over replicas, clip,
+/// update. Different shards may run concurrently.
 class Shard {
  public:
   Shard(const ShardEnvironment* environment, std::span<const Block> blocks,

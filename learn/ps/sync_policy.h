@@ -9,10 +9,10 @@
 
 namespace xshards::learn {
 
-/// How far one replica is.
+/// The progress of one replica.
 struct ReplicaProgress {
   uint64_t pushed = 0;   // gradients it has completed
-  uint64_t granted = 0;  // of which updates have consumed these
+  uint64_t granted = 0;  // gradients that updates have consumed
 };
 
 /// Decides whose gradients make up the next update.
@@ -20,9 +20,9 @@ class XSHARDS_EXPORT SyncPolicy {
  public:
   virtual ~SyncPolicy() = default;
 
-  /// The replicas, in ascending order, whose gradients the next update consumes; empty
-  /// to wait for more. A replica goes on when its gradient has been consumed. Only
-  /// replicas with pushed > granted may be named.
+  /// The replicas, in ascending order, whose gradients the next update consumes; empty to
+  /// wait for more. A replica continues when its gradient has been consumed. Only
+  /// replicas with pushed > granted may be returned.
   virtual std::vector<int32_t> NextUpdate(
       std::span<const ReplicaProgress> replicas) const = 0;
 };

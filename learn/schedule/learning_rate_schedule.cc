@@ -144,7 +144,7 @@ class PlateauSchedule final : public LearningRateSchedule {
 
   void Reduce(double base_rate) {
     const double current = std::isnan(rate_) ? base_rate : rate_;
-    // A rate within a hair of the minimum counts as there.
+    // A rate within rounding of the minimum counts as the minimum.
     if (current <= options_.min_rate * (1 + 1e-4)) return;
     rate_ = std::max(current * options_.factor, options_.min_rate);
     cooling_ = static_cast<double>(options_.cooldown);
@@ -196,7 +196,7 @@ arrow::Result<SchedulePtr> MakeStepSchedule(int64_t step_size, double gamma) {
 arrow::Result<SchedulePtr> MakeMultiStepSchedule(std::vector<int64_t> step_sizes,
                                                  double gamma) {
   if (!std::ranges::is_sorted(step_sizes)) {
-    return arrow::Status::Invalid("MultiStep: step_sizes must ascend");
+    return arrow::Status::Invalid("MultiStep: step_sizes must be in ascending order");
   }
   return std::make_shared<MultiStepSchedule>(std::move(step_sizes), gamma);
 }

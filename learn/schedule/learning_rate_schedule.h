@@ -13,8 +13,8 @@
 namespace xshards::learn {
 
 /// How the learning rate changes over iterations, as in BigDL's optimizers. Iterations
-/// count updates from 0. Asking changes nothing, so a resumed run asks as the first did;
-/// what a schedule has learned from observations is in State().
+/// count updates from 0. RateAt has no side effects, so a resumed run gets the same
+/// rates; what changes with observations is in State().
 class XSHARDS_EXPORT LearningRateSchedule {
  public:
   virtual ~LearningRateSchedule() = default;
@@ -23,11 +23,11 @@ class XSHARDS_EXPORT LearningRateSchedule {
   /// at which this schedule took over in a sequence.
   virtual double RateAt(double base_rate, int64_t iteration, int64_t start = 0) const = 0;
 
-  /// Tell the value of the monitored metric at the end of an epoch; `iteration` is the
-  /// last of it.
+  /// Report the monitored metric at the end of an epoch; `iteration` is its last
+  /// iteration.
   virtual void Observe(double value, double base_rate, int64_t iteration);
 
-  /// What observations have changed, for a checkpoint; empty if nothing can.
+  /// The state that depends on observations, for a checkpoint; empty if there is none.
   virtual std::vector<double> State() const;
   virtual arrow::Status Restore(const std::vector<double>& state);
 };
@@ -57,8 +57,8 @@ struct XSHARDS_EXPORT PlateauOptions {
   double factor = 0.1;
   int64_t patience = 10;  // epochs without improvement
   bool maximize = false;  // the metric is better when larger
-  double epsilon = 1e-4;  // smaller changes are no improvement
-  int64_t cooldown = 0;   // epochs after a reduction in which none is counted
+  double epsilon = 1e-4;  // smaller changes do not count as improvement
+  int64_t cooldown = 0;   // epochs after a reduction that do not count
   double min_rate = 0;
 
   arrow::Status Validate() const;
@@ -67,11 +67,11 @@ struct XSHARDS_EXPORT PlateauOptions {
 XSHARDS_EXPORT arrow::Result<SchedulePtr> MakePlateauSchedule(
     const PlateauOptions& options);
 
-/// One schedule after another, each starting from the last rate of the one before.
+/// A sequence of schedules, each starting from the last rate of the previous one.
 class XSHARDS_EXPORT SequentialSchedule final : public LearningRateSchedule {
  public:
-  /// Append a schedule. As in BigDL, it is in charge up to and including the iteration
-  /// that is `max_iteration` after the end of the one before; the last one for ever.
+  /// Append a schedule. As in BigDL, it applies up to and including the iteration that is
+  /// `max_iteration` after the end of the previous one; the last one has no end.
   arrow::Status Add(SchedulePtr schedule, int64_t max_iteration);
 
   double RateAt(double base_rate, int64_t iteration, int64_t start) const override;

@@ -29,7 +29,7 @@ void Bell::Wait(uint32_t seen, std::chrono::nanoseconds timeout) {
   if (timeout.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
   timespec relative{.tv_sec = seconds.count(), .tv_nsec = (timeout - seconds).count()};
-  // Whatever it returns, the caller looks again.
+  // Whatever it returns, the caller checks again.
   syscall(SYS_futex, FutexWord(&value_), FUTEX_WAIT, seen, &relative, nullptr, 0);
 }
 

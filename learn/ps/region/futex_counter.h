@@ -8,14 +8,15 @@
 namespace xshards::learn {
 
 /// A counter in shared memory that processes can sleep on. To wait without losing a
-/// wake-up: read the counter, look at what it announces, then sleep on the value read.
+/// wake-up: read the counter, check the condition it announces, then sleep on the value
+/// read.
 class Bell {
  public:
   uint32_t value() const { return value_.load(std::memory_order_acquire); }
 
-  /// Count one up and wake every sleeper, in this and other processes.
+  /// Increment and wake every sleeper, in this and other processes.
   void Ring();
-  /// Sleep until the value is no longer `seen` or the time is over; may wake early.
+  /// Sleep until the value differs from `seen` or the timeout expires; may wake early.
   void Wait(uint32_t seen, std::chrono::nanoseconds timeout);
 
  private:

@@ -17,7 +17,7 @@ arrow::Status CheckSpec(const ParameterSpec& spec) {
   }
   if (spec.group < 0) {
     return arrow::Status::Invalid("Parameter '", spec.name,
-                                  "' must be in a group from 0 on, got ", spec.group);
+                                  "' must have a group of at least 0, got ", spec.group);
   }
   return arrow::Status::OK();
 }
@@ -31,6 +31,13 @@ int64_t AlignUp(int64_t bytes) {
 
 int64_t SizeOf(ParameterType type) { return type == ParameterType::kFloat32 ? 4 : 8; }
 
+arrow::Result<ParameterType> ParameterTypeOf(const std::string& dtype) {
+  if (dtype == "float32") return ParameterType::kFloat32;
+  if (dtype == "float64") return ParameterType::kFloat64;
+  return arrow::Status::TypeError("Parameters are trained as float32 or float64, got '",
+                                  dtype, "'");
+}
+
 arrow::Result<ParameterLayout> ParameterLayout::Make(
     const std::vector<ParameterSpec>& specs) {
   if (specs.empty()) {
@@ -42,7 +49,7 @@ arrow::Result<ParameterLayout> ParameterLayout::Make(
     ARROW_RETURN_NOT_OK(CheckSpec(spec));
     if (!names.insert(spec.name).second) {
       return arrow::Status::Invalid(
-          "Parameter names must differ (give a tied parameter once), got '", spec.name,
+          "Parameter names must be unique (give a tied parameter once), got '", spec.name,
           "' twice");
     }
     layout.parameters_.push_back({.name = spec.name,

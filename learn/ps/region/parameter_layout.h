@@ -14,9 +14,11 @@ namespace xshards::learn {
 enum class ParameterType : int32_t { kFloat32 = 0, kFloat64 = 1 };
 
 XSHARDS_EXPORT int64_t SizeOf(ParameterType type);
+/// The type of a dtype's name; TypeError for any but "float32" and "float64".
+XSHARDS_EXPORT arrow::Result<ParameterType> ParameterTypeOf(const std::string& dtype);
 
-/// What a model says of one of its parameters. Tied parameters are given once, frozen
-/// ones not at all.
+/// One parameter as the model declares it. Tied parameters are given once, frozen ones
+/// not at all.
 struct ParameterSpec {
   std::string name;
   int64_t count = 0;  // elements
@@ -33,9 +35,9 @@ struct Parameter {
   int32_t group = 0;
 };
 
-/// Where each parameter lies in the flat vector: all float32 ones, then all float64 ones,
-/// each group of the same type in the order given, each parameter on a cache line of its
-/// own. Weights, every gradient and every optimizer state have this same layout.
+/// Where each parameter is in the flat vector: all float32 ones, then all float64 ones,
+/// those of one type in the given order, each parameter starting on its own cache line.
+/// Weights, every gradient and every optimizer state have this layout.
 class XSHARDS_EXPORT ParameterLayout {
  public:
   static constexpr int64_t kAlignment = 64;

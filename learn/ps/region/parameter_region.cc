@@ -13,13 +13,13 @@ namespace xshards::learn {
 
 namespace {
 
-// Names the layout below: change it when that changes.
-constexpr uint64_t kMagic = 0x3250'5353'4853'4458;
+// Identifies the layout below: change it when that changes.
+constexpr uint64_t kMagic = 0x3350'5353'4853'4458;
 
 int64_t AlignToLine(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Where a vector of so many bytes may begin, from `bytes` on: it has pages of its own,
-/// huge ones if it fills any. What is left out before it is never touched.
+/// The first offset from `bytes` on at which a vector of `vector_bytes` may begin: it has
+/// its own pages, huge ones if it fills any. The gap before it is never touched.
 int64_t AlignToVector(int64_t bytes, int64_t vector_bytes) {
   if (vector_bytes < kHugePage) return SharedRegion::AlignToPage(bytes);
   return (bytes + kHugePage - 1) / kHugePage * kHugePage;
@@ -135,6 +135,27 @@ std::span<int64_t> ParameterRegion::step_counts() const {
 
 ReplicaSlot& ParameterRegion::slot(int32_t replica) const {
   return As<ReplicaSlot>(at(header().sections.slots))[replica];
+}
+
+arrow::Status ParameterRegion::CheckParameter(int64_t index) const {
+  const auto count = std::ssize(parameters());
+  if (index >= 0 && index < count) return arrow::Status::OK();
+  return arrow::Status::IndexError("The model has parameters 0 to ", count - 1, ", got ",
+                                   index);
+}
+
+arrow::Status ParameterRegion::CheckReplica(int32_t replica) const {
+  const int32_t count = sizes().num_replicas;
+  if (replica >= 0 && replica < count) return arrow::Status::OK();
+  return arrow::Status::IndexError("The server has replicas 0 to ", count - 1, ", got ",
+                                   replica);
+}
+
+arrow::Status ParameterRegion::CheckState(int32_t index) const {
+  const int32_t count = sizes().num_states;
+  if (index >= 0 && index < count) return arrow::Status::OK();
+  return arrow::Status::IndexError("The server keeps ", count, " optimizer states, got ",
+                                   index);
 }
 
 std::byte* ParameterRegion::state(int32_t index) const {

@@ -17,15 +17,15 @@
 
 namespace xshards::learn {
 
-/// What driver and replicas know of one replica. Written by the replica, except
+/// The state of one replica, shared with the driver. Written by the replica, except
 /// `granted`.
 struct alignas(64) ReplicaSlot {
-  std::atomic<int32_t> pid{0};       // 0: nobody is attached
+  std::atomic<int32_t> pid{0};       // 0: no process is attached
   std::atomic<uint64_t> pushed{0};   // gradients this replica has completed
-  std::atomic<uint64_t> granted{0};  // those that an update has consumed; by the driver
-  int64_t rows = 0;                  // behind the last gradient
-  // What a restarted replica needs to go on after `pushed` gradients is in buffer
-  // `pushed % 2`, so that a death while writing leaves the previous one whole.
+  std::atomic<uint64_t> granted{0};  // of these, consumed; set by the driver
+  double rows = 0;                   // of the last gradient, or their weights
+  // The state that a restarted replica needs to continue after `pushed` gradients is in
+  // buffer `pushed % 2`, so that a death while writing leaves the previous one intact.
   std::array<int64_t, 2> state_size{0, 0};
 };
 
@@ -37,7 +37,7 @@ struct ParameterRecord {
   int32_t group = 0;
 };
 
-/// How to lay a region out.
+/// The sizes that determine a region's layout.
 struct RegionSizes {
   int32_t num_replicas = 1;
   int32_t num_states = 0;           // optimizer vectors
@@ -50,9 +50,9 @@ struct RegionSizes {
 ///     weights │ states │ gradient of replica 0 │ gradient of replica 1 ..
 ///
 /// A replica's part has its presence flags and its state, twice. Each part between bars
-/// begins on a page, so that a replica gets write access to the first part and its own
-/// two alone: it cannot harm weights or another's gradient. Vectors that fill huge pages
-/// begin on one.
+/// begins on a page, so that a replica gets write access only to the first part and its
+/// own two: it cannot damage weights or another replica's gradient. Vectors at least as
+/// large as a huge page begin on one.
 class XSHARDS_EXPORT ParameterRegion {
  public:
   static arrow::Result<std::shared_ptr<ParameterRegion>> Create(
@@ -67,9 +67,10 @@ class XSHARDS_EXPORT ParameterRegion {
   int64_t vector_bytes() const { return header().vector_bytes; }
   int32_t driver_pid() const { return header().driver_pid; }
 
-  /// Rung by a replica when a gradient is complete, or it calls; the driver sleeps on it.
+  /// Woken by a replica when a gradient is complete, or when it calls; the driver sleeps
+  /// on it.
   Bell& gradients_bell() const { return header().gradients_bell; }
-  /// Rung by the driver when weights are new or it stops; replicas sleep on it.
+  /// Woken by the driver when weights are updated or it stops; replicas sleep on it.
   Bell& weights_bell() const { return header().weights_bell; }
   std::atomic<bool>& stopped() const { return header().stopped; }
   /// How often replicas have called the driver.
@@ -81,13 +82,17 @@ class XSHARDS_EXPORT ParameterRegion {
   /// Steps in which each parameter had a gradient.
   std::span<int64_t> step_counts() const;
   ReplicaSlot& slot(int32_t replica) const;
+  /// IndexError unless there is such a parameter, replica or optimizer state.
+  arrow::Status CheckParameter(int64_t index) const;
+  arrow::Status CheckReplica(int32_t replica) const;
+  arrow::Status CheckState(int32_t index) const;
 
   std::byte* weights() const { return at(header().sections.weights); }
-  /// Where the weights are in the memfd: at the beginning of a page.
+  /// Offset of the weights in the memfd; page-aligned.
   int64_t weights_offset() const { return header().sections.weights; }
   std::byte* state(int32_t index) const;
   std::byte* gradient(int32_t replica) const;
-  /// One byte a parameter: whether the replica has a gradient of it.
+  /// One byte per parameter: whether the replica has a gradient for it.
   std::span<uint8_t> presence(int32_t replica) const;
   /// One of the two buffers of the replica's own state.
   std::span<std::byte> replica_state(int32_t replica, uint64_t pushed) const;
@@ -98,7 +103,7 @@ class XSHARDS_EXPORT ParameterRegion {
     int64_t records = 0;
     int64_t step_counts = 0;
     int64_t slots = 0;
-    int64_t control_end = 0;  // up to here every replica may write
+    int64_t control_end = 0;  // every replica may write up to here
     int64_t replicas = 0;
     int64_t replica_stride = 0;
     int64_t replica_state = 0;  // in a replica's part

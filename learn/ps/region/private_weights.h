@@ -11,8 +11,8 @@
 
 namespace xshards::learn {
 
-/// The shared weights in memory that may be written to without harm: what is changed in
-/// place, the kernel copies, and nobody else sees.
+/// A copy-on-write view of the shared weights: writes go to private pages and no other
+/// process sees them.
 class XSHARDS_EXPORT PrivateWeights {
  public:
   static arrow::Result<std::shared_ptr<PrivateWeights>> Map(
@@ -24,7 +24,7 @@ class XSHARDS_EXPORT PrivateWeights {
   const std::shared_ptr<ParameterRegion>& region() const { return region_; }
   std::byte* data() const { return data_; }
 
-  /// Forget what was changed: these are the shared weights again.
+  /// Drop all private changes: the view shows the shared weights again.
   void Refresh() const;
 
  private:

@@ -30,8 +30,8 @@ ProcessWatch& ProcessWatch::operator=(ProcessWatch&& other) noexcept {
 
 bool ProcessWatch::HasEnded() const {
   if (pid_ == 0 || pid_ == getpid()) return false;
-  // No descriptor: it had ended before it was watched, or none are left. A signal that
-  // is never sent tells which.
+  // No descriptor: the process had ended before it was watched, or descriptors have run
+  // out. kill with signal 0 distinguishes the two.
   if (fd_ < 0) return kill(pid_, 0) != 0;
   pollfd entry{.fd = fd_, .events = POLLIN, .revents = 0};
   return poll(&entry, 1, 0) > 0;

@@ -5,8 +5,8 @@
 
 namespace xshards::learn {
 
-/// Tells whether a process is still there, by a descriptor of it, so that another process
-/// with the same number is never taken for it. Not thread-safe.
+/// Checks whether a process is alive, by a pidfd, so that a process that reuses its pid
+/// is never mistaken for it. Not thread-safe.
 class ProcessWatch {
  public:
   /// Watches nothing.
@@ -18,7 +18,7 @@ class ProcessWatch {
 
   /// 0 if nothing is watched.
   pid_t pid() const { return pid_; }
-  /// Whether the watched process has ended, waited for or not. This process never has.
+  /// Whether the watched process has ended, reaped or not. False for this process itself.
   bool HasEnded() const;
 
  private:

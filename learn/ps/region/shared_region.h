@@ -14,16 +14,16 @@
 namespace xshards::learn {
 
 /// Memory of a fixed size that several processes map and write in place. It is a memfd:
-/// it has no name and is gone with the last process that has it, however that ends.
-/// (xshards::Segment is written once by one process; this is written for ever by all.)
+/// it has no name and is freed with the last process that maps it, however that ends.
+/// (xshards::Segment is written once by one process; this is written repeatedly by all.)
 class XSHARDS_EXPORT SharedRegion {
  public:
-  /// Make a region of zeros, mapped writable. Its bytes are counted in `budget`, which
+  /// Make a region of zeros, mapped writable. Its bytes are charged to `budget`, which
   /// may be null.
   static arrow::Result<std::shared_ptr<SharedRegion>> Create(
       int64_t size, std::shared_ptr<MemoryBudget> budget);
-  /// Map the region behind a descriptor from another process, to read only, until
-  /// AllowWrites(). The descriptor is duplicated: the caller keeps its own.
+  /// Map the region of a descriptor from another process, read-only until AllowWrites().
+  /// The descriptor is duplicated: the caller keeps its own.
   static arrow::Result<std::shared_ptr<SharedRegion>> Open(int fd);
   ~SharedRegion();
   SharedRegion(const SharedRegion&) = delete;

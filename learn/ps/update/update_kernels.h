@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Included by files that are compiled for newer processors than the rest: it must bring
-// in no inline function, for the linker might keep the newer processor's copy of it.
+// Included by files compiled for newer processors than the rest. It must declare no
+// inline function: the linker could keep the newer processor's copy of it for all
+// callers.
 #include <cstdint>
 
 namespace xshards::learn {
@@ -14,6 +15,8 @@ struct UpdateCoefficients {
   double weight_scale = 1;   // of decoupled weight decay
   double momentum = 0;
   double dampening = 0;
+  double mean_weight = 0;  // Nadam: of the mean and of the gradient in a step
+  double gradient_weight = 0;
   double beta1 = 0;
   double beta2 = 0;
   double epsilon = 0;
@@ -45,12 +48,19 @@ enum class RuleKind : int32_t {
   kAdamax,
   kRmsProp,
   kFtrl,
+  kKerasSgd,
+  kKerasAdagrad,
+  kKerasAdamax,
+  kKerasRmsProp,
+  kKerasNadam,
+  kKerasFtrl,
+  kKerasLion,
 };
-inline constexpr int kNumRuleKinds = 7;
+inline constexpr int kNumRuleKinds = 14;
 
-/// The loops over a block, compiled for one processor family. Every element is computed
-/// alone with IEEE operations in a fixed order and without fused multiply-add, so all
-/// families give the same bits, wherever a block begins or ends.
+/// The loops over a block, compiled for one processor family. Each element is computed
+/// independently, with IEEE operations in a fixed order and without fused multiply-add,
+/// so all families give the same bits, wherever a block begins or ends.
 template <typename T>
 struct UpdateKernels {
   /// out = scale * in

@@ -3,23 +3,11 @@
 // here has internal linkage and nothing of the standard library is used.
 #pragma once
 
-#include "learn/ps/update/update_kernels.h"
+#include "learn/ps/update/keras_kernels_internal.h"
+#include "learn/ps/update/update_math_internal.h"
 
 namespace xshards::learn {
 namespace {
-
-inline float Root(float value) { return __builtin_sqrtf(value); }
-inline double Root(double value) { return __builtin_sqrt(value); }
-inline float Power(float value, float power) { return __builtin_powf(value, power); }
-inline double Power(double value, double power) { return __builtin_pow(value, power); }
-inline float Magnitude(float value) { return __builtin_fabsf(value); }
-inline double Magnitude(double value) { return __builtin_fabs(value); }
-
-/// The larger of two; NaN if either is.
-template <typename T>
-T Larger(T a, T b) {
-  return a > b || a != a ? a : b;
-}
 
 template <typename T>
 void ScaleInto(int64_t count, T scale, const T* __restrict in, T* __restrict out) {
@@ -53,7 +41,7 @@ void Clamp(int64_t count, T low, T high, T* __restrict values) {
 
 template <typename T>
 double SumOfSquares(int64_t count, const T* __restrict values) {
-  // Lanes of our own: the order of additions does not depend on the vector width.
+  // A fixed number of lanes: the order of additions must not depend on the vector width.
   constexpr int64_t kLanes = 16;
   double lanes[kLanes] = {};
   const int64_t whole = count / kLanes * kLanes;
@@ -273,7 +261,9 @@ constexpr UpdateKernels<T> kKernels = {
     .sum_of_squares = SumOfSquares<T>,
     // In the order of RuleKind.
     .update = {UpdateSgd<T>, UpdateAdam<T>, UpdateAdagrad<T>, UpdateAdadelta<T>,
-               UpdateAdamax<T>, UpdateRmsProp<T>, UpdateFtrl<T>},
+               UpdateAdamax<T>, UpdateRmsProp<T>, UpdateFtrl<T>, UpdateKerasSgd<T>,
+               UpdateKerasAdagrad<T>, UpdateKerasAdamax<T>, UpdateKerasRmsProp<T>,
+               UpdateKerasNadam<T>, UpdateKerasFtrl<T>, UpdateKerasLion<T>},
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "learn/ps/update/keras_rules_internal.h"
+
 namespace xshards::learn {
 
 namespace {
@@ -92,9 +94,19 @@ arrow::Result<UpdateRule> DefaultsOf(std::string_view name) {
   if (name == "adamax") return Adamax{};
   if (name == "rmsprop") return RmsProp{};
   if (name == "ftrl") return Ftrl{};
+  if (name == "keras_sgd") return KerasSgd{};
+  if (name == "keras_adam") return KerasAdam{};
+  if (name == "keras_rmsprop") return KerasRmsProp{};
+  if (name == "keras_adagrad") return KerasAdagrad{};
+  if (name == "keras_adadelta") return KerasAdadelta{};
+  if (name == "keras_adamax") return KerasAdamax{};
+  if (name == "keras_nadam") return KerasNadam{};
+  if (name == "keras_ftrl") return KerasFtrl{};
+  if (name == "keras_lion") return KerasLion{};
   return arrow::Status::Invalid(
       "Expected an optimizer among sgd, adam, adamw, adagrad, adadelta, adamax, rmsprop, "
-      "ftrl; got '",
+      "ftrl, or keras_ with sgd, adam, rmsprop, adagrad, adadelta, adamax, nadam, ftrl, "
+      "lion; got '",
       name, "'");
 }
 
@@ -112,8 +124,9 @@ arrow::Status SetMember(UpdateRule* rule, const std::string& wanted, double valu
       },
       *rule);
   if (found) return arrow::Status::OK();
-  return arrow::Status::Invalid("Optimizer ", NameOf(*rule), " has the options ", known,
-                                "; got '", wanted, "'");
+  return arrow::Status::Invalid("Optimizer ", NameOf(*rule),
+                                " expects one of the options ", known, "; got '", wanted,
+                                "'");
 }
 
 bool IsDecayRate(std::string_view name) {
@@ -148,8 +161,10 @@ arrow::Status CheckTogether(const UpdateRule& rule) {
           sgd->momentum, " and dampening ", sgd->dampening);
     }
   }
-  if (const auto* ftrl = std::get_if<Ftrl>(&rule); ftrl && ftrl->learning_rate == 0) {
-    return arrow::Status::Invalid("ftrl: learning_rate must be above 0, got 0");
+  const bool divides =
+      std::holds_alternative<Ftrl>(rule) || std::holds_alternative<KerasFtrl>(rule);
+  if (divides && LearningRateOf(rule) == 0) {
+    return arrow::Status::Invalid(NameOf(rule), ": learning_rate must be above 0, got 0");
   }
   return arrow::Status::OK();
 }
@@ -268,7 +283,8 @@ std::vector<RuleState> States(const Ftrl& rule) {
           {.name = "linear"}};
 }
 
-struct RuleName {
+struct RuleName : KerasRuleName {
+  using KerasRuleName::operator();
   std::string_view operator()(const Sgd&) const { return "sgd"; }
   std::string_view operator()(const Adam& rule) const {
     return rule.decoupled_weight_decay ? "adamw" : "adam";

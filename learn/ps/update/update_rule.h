@@ -11,13 +11,14 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "learn/ps/update/keras_rules.h"
 #include "learn/ps/update/update_kernels.h"
 #include "xshards/export.h"
 
 namespace xshards::learn {
 
 // Hyper-parameters of each optimizer, with the meaning and the defaults they have in
-// torch.optim. `maximize` goes up the gradient instead of down.
+// torch.optim. `maximize` ascends the gradient instead of descending it.
 
 struct Sgd {
   double learning_rate = 1e-3;
@@ -87,12 +88,16 @@ struct Ftrl {
   double l2_shrinkage = 0;
 };
 
-/// How the parameters of a group follow their gradients. Plain data: the arithmetic is
-/// in update_kernels.h, the state in the shared region.
-using UpdateRule = std::variant<Sgd, Adam, Adagrad, Adadelta, Adamax, RmsProp, Ftrl>;
+/// How the parameters of a group are updated from their gradients. Plain data: the
+/// arithmetic is in update_kernels.h, the state in the shared region.
+using UpdateRule =
+    std::variant<Sgd, Adam, Adagrad, Adadelta, Adamax, RmsProp, Ftrl, KerasSgd, KerasAdam,
+                 KerasRmsProp, KerasAdagrad, KerasAdadelta, KerasAdamax, KerasNadam,
+                 KerasFtrl, KerasLion>;
 
-/// Make a rule by name (sgd, adam, adamw, adagrad, adadelta, adamax, rmsprop, ftrl) with
-/// some members set by theirs; a bool is 0 or 1. The result is valid.
+/// Make a rule by name (sgd, adam, adamw, adagrad, adadelta, adamax, rmsprop, ftrl, or
+/// those of Keras: keras_sgd and so on, with keras_nadam and keras_lion) with some
+/// hyper-parameters set by name; a bool is 0 or 1. The result is valid.
 XSHARDS_EXPORT arrow::Result<UpdateRule> MakeUpdateRule(
     std::string_view name, const std::map<std::string, double>& options);
 
@@ -103,7 +108,8 @@ XSHARDS_EXPORT arrow::Status Validate(const UpdateRule& rule);
 XSHARDS_EXPORT double LearningRateOf(const UpdateRule& rule);
 XSHARDS_EXPORT void SetLearningRate(UpdateRule* rule, double learning_rate);
 
-/// One vector that a rule keeps for each parameter, named as in torch's state_dict.
+/// One vector that a rule keeps for each parameter, named as in torch's state_dict or as
+/// Keras' optimizers name it.
 struct RuleState {
   std::string name;
   double initial_value = 0;
@@ -115,6 +121,7 @@ XSHARDS_EXPORT std::vector<RuleState> StatesOf(const UpdateRule& rule);
 struct UpdateStep {
   RuleKind kind = RuleKind::kSgd;
   double coupled_weight_decay = 0;  // times the weights, added to the gradient
+  double weight_scale = 1;          // of the weights, before the kernel runs
   bool maximize = false;
   UpdateCoefficients coefficients;
 };

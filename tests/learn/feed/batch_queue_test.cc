@@ -13,7 +13,7 @@
 namespace xshards::learn {
 namespace {
 
-/// A batch of so many bytes; its step tells which it is.
+/// A batch of `num_bytes` bytes; its step identifies it.
 BatchQueue::Item BatchOf(int64_t step, size_t num_bytes) {
   FeedBatch batch{.step = step, .step_rows = 1, .rows = {.num_rows = 1, .tensors = {}}};
   batch.rows.tensors.push_back(
@@ -32,7 +32,7 @@ class Producer {
           }
         }) {}
 
-  /// Wait until it has put this many.
+  /// Wait until it has put `count` batches.
   void Await(int64_t count) {
     for (int64_t made = made_; made < count; made = made_) made_.wait(made);
   }
@@ -47,7 +47,7 @@ class Producer {
   std::jthread thread_;
 };
 
-TEST(BatchQueue, HoldsAsManyLargeBatchesAsWanted) {
+TEST(BatchQueue, HoldsTheWantedNumberOfLargeBatches) {
   BatchQueue queue(3);
   Producer producer(&queue, 1 << 20);
   producer.Await(3);
@@ -55,7 +55,7 @@ TEST(BatchQueue, HoldsAsManyLargeBatchesAsWanted) {
   EXPECT_EQ(producer.made(), 3);
 }
 
-TEST(BatchQueue, HoldsMoreSmallBatchesButBoundedlyMany) {
+TEST(BatchQueue, HoldsMoreSmallBatchesUpToABound) {
   BatchQueue some(3);
   Producer producer(&some, 32 * 1024);
   producer.Await(8);
@@ -68,7 +68,7 @@ TEST(BatchQueue, HoldsMoreSmallBatchesButBoundedlyMany) {
   EXPECT_EQ(of_nothing.made(), 64);
 }
 
-TEST(BatchQueue, ProducerGoesOnWhenHalfIsTaken) {
+TEST(BatchQueue, ProducerResumesWhenHalfIsTaken) {
   BatchQueue queue(4);
   Producer producer(&queue, 1 << 20);
   producer.Await(4);
@@ -92,7 +92,7 @@ TEST(BatchQueue, GivesAllBatchesInOrder) {
   }
 }
 
-TEST(BatchQueue, PassesErrorsAndTheEndOn) {
+TEST(BatchQueue, ForwardsErrorsAndTheEnd) {
   BatchQueue queue(1);
   const std::stop_token never;
   ASSERT_TRUE(queue.Put(never, arrow::Status::IOError("gone")));

@@ -14,7 +14,7 @@ namespace {
 
 using Visit = std::pair<int64_t, int64_t>;  // piece, row of the piece
 
-/// The rows of an epoch, as an unhurried reader of the class's contract finds them.
+/// The rows of an epoch, computed from the class's contract the simple way.
 std::vector<Visit> Visits(const EpochOrder& order) {
   std::vector<Visit> visits;
   for (int64_t window = 0; window < order.num_windows(); ++window) {
@@ -46,7 +46,7 @@ std::vector<Visit> InOrder(const std::vector<int64_t>& pieces) {
   return all;
 }
 
-TEST(EpochOrderTest, WithoutShufflingRowsComeAsTheyLie) {
+TEST(EpochOrderTest, WithoutShufflingRowsKeepTheirOrder) {
   const EpochOrder order(kPieces, {}, 3);
   EXPECT_EQ(Visits(order), InOrder(kPieces));
   EXPECT_EQ(order.WindowAt(4), 0);
@@ -54,7 +54,7 @@ TEST(EpochOrderTest, WithoutShufflingRowsComeAsTheyLie) {
   EXPECT_EQ(order.WindowAt(65), 6);
 }
 
-TEST(EpochOrderTest, EveryRowComesOnceWhateverTheWindow) {
+TEST(EpochOrderTest, EveryRowIsVisitedOnceForAnyWindow) {
   for (const int64_t window_rows : {1, 2, 7, 66, 1000}) {
     const EpochOrder order(kPieces,
                            {.shuffle = true, .seed = 1, .window_rows = window_rows}, 0);
@@ -73,9 +73,9 @@ TEST(EpochOrderTest, OrderIsAFunctionOfSeedAndEpoch) {
   EXPECT_NE(first, Visits(EpochOrder(kPieces, {true, 8, 20}, 0)));
 }
 
-// A row is as likely to come early as late: the mean place of each row over many epochs
-// is near the middle.
-TEST(EpochOrderTest, RowsHaveNoFavouritePlace) {
+// A row is as likely to come early as late: its mean position over many epochs is near
+// the middle.
+TEST(EpochOrderTest, RowPositionsAreUniform) {
   const std::vector<int64_t> pieces = {50, 50};
   constexpr int kEpochs = 2000;
   std::vector<double> sums(100);
@@ -91,7 +91,7 @@ TEST(EpochOrderTest, RowsHaveNoFavouritePlace) {
   for (const double sum : sums) EXPECT_NEAR(sum / kEpochs, 49.5, 5 * 0.65);
 }
 
-TEST(EpochOrderTest, NothingToVisit) {
+TEST(EpochOrderTest, EmptyPiecesGiveAnEmptyEpoch) {
   for (const bool shuffle : {false, true}) {
     EXPECT_EQ(EpochOrder({}, {.shuffle = shuffle}, 0).num_rows(), 0);
     EXPECT_TRUE(Visits(EpochOrder({0, 0}, {.shuffle = shuffle}, 0)).empty());

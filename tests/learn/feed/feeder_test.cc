@@ -73,14 +73,14 @@ std::vector<int64_t> Counting(int64_t count) {
   return values;
 }
 
-TEST(FeederTest, BatchesFollowTheRows) {
+TEST(FeederTest, BatchesKeepTheOrderOfRows) {
   auto feeder = MakeFeeder(Uneven({3, 0, 4}), Ids(2));
   EXPECT_EQ(feeder->num_rows(), 7);
   EXPECT_THAT(ReadEpoch(*feeder, 0), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3),
                                                  ElementsAre(4, 5), ElementsAre(6)));
 }
 
-TEST(FeederTest, EachRowComesOnceAnEpochInEveryShape) {
+TEST(FeederTest, EachRowIsFedOncePerEpochForAnyPartitioning) {
   for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
            {1}, {100}, {30, 0, 1, 69}, {0, 0, 5, 0}, {1, 1, 1, 1, 1}}) {
     for (const int64_t batch_size : {1, 3, 64, 1000}) {
@@ -98,7 +98,7 @@ TEST(FeederTest, EachRowComesOnceAnEpochInEveryShape) {
   }
 }
 
-TEST(FeederTest, ReplicasTogetherSeeTheStepsOfOne) {
+TEST(FeederTest, ReplicasTogetherSeeTheRowsOfOne) {
   const auto partitions = Uneven({30, 0, 1, 70});
   auto options = Ids(16);
   options.order = {.shuffle = true, .seed = 3, .window_rows = 40};
@@ -119,7 +119,7 @@ TEST(FeederTest, ReplicasTogetherSeeTheStepsOfOne) {
   }
 }
 
-TEST(FeederTest, AnEpochGoesOnAtAnyStep) {
+TEST(FeederTest, EpochResumesAtAnyStep) {
   auto options = Ids(7);
   options.order = {.shuffle = true, .seed = 3, .window_rows = 25};
   auto feeder = MakeFeeder(Uneven({40, 60}), options);
@@ -131,7 +131,7 @@ TEST(FeederTest, AnEpochGoesOnAtAnyStep) {
   }
 }
 
-TEST(FeederTest, StartingAgainDropsWhatWasMadeAhead) {
+TEST(FeederTest, RestartDropsPrefetchedBatches) {
   auto feeder = MakeFeeder(Uneven({100}), Ids(1));
   feeder->Start(0);
   ASSERT_OK_AND_ASSIGN(auto first, feeder->Next());
@@ -156,7 +156,7 @@ TEST(FeederTest, SpilledPartitionsAreReadEachEpoch) {
   }
 }
 
-TEST(FeederTest, TensorsAreFedAsTheyAre) {
+TEST(FeederTest, TensorsAreFedUnchanged) {
   const std::vector<int64_t> ids = Counting(6);
   const std::vector<float> values = {0, 1, 2, 3, 4, 5};
   std::vector<Partition> partitions;
@@ -180,7 +180,7 @@ TEST(FeederTest, TensorsAreFedAsTheyAre) {
               ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5)));
 }
 
-TEST(FeederTest, PartitionsThatDifferAreAnError) {
+TEST(FeederTest, RejectsPartitionsOfDifferentShapes) {
   const auto list = [](const char* json) {
     const auto batch =
         Batch(arrow::schema({arrow::field("l", arrow::list(arrow::int64()))}), json);
@@ -198,7 +198,7 @@ TEST(FeederTest, PartitionsThatDifferAreAnError) {
   EXPECT_FALSE(after.has_value());
 }
 
-TEST(FeederTest, MistakesAreReportedBeforeTheFirstStep) {
+TEST(FeederTest, InvalidOptionsFailBeforeTheFirstStep) {
   const auto make = [](const FeedOptions& options) {
     return Feeder::Make(Uneven({3}), options, arrow::default_memory_pool());
   };
@@ -206,10 +206,12 @@ TEST(FeederTest, MistakesAreReportedBeforeTheFirstStep) {
   EXPECT_FAILS(Invalid, "batch_size must be at least 1, got 0", make(options));
   options = Ids(1);
   options.replica = 1;
-  EXPECT_FAILS(Invalid, "no replica 1 of 1", make(options));
+  EXPECT_FAILS(Invalid,
+               "replica must be below the number of replicas, got replica 1 of 1",
+               make(options));
   options = Ids(1);
   options.order.window_rows = 0;
-  EXPECT_FAILS(Invalid, "shuffle window", make(options));
+  EXPECT_FAILS(Invalid, "window_rows must be 1 to", make(options));
   options = Ids(1);
   options.prefetch = 0;
   EXPECT_FAILS(Invalid, "prefetch", make(options));
@@ -217,14 +219,14 @@ TEST(FeederTest, MistakesAreReportedBeforeTheFirstStep) {
   EXPECT_FAILS(Invalid, "feature_cols", make(options));
 }
 
-TEST(FeederTest, NoRowsNoSteps) {
+TEST(FeederTest, NoRowsGiveNoSteps) {
   auto feeder = MakeFeeder({}, Ids(4));
   EXPECT_EQ(feeder->num_steps(), 0);
   EXPECT_TRUE(ReadEpoch(*feeder, 0).empty());
 }
 
-// Dropped while its thread waits for room.
-TEST(FeederTest, MayBeDroppedInTheMiddle) {
+// It is destroyed while its thread waits for room.
+TEST(FeederTest, MayBeDestroyedInTheMiddle) {
   auto feeder = MakeFeeder(Uneven({1000}), Ids(1));
   feeder->Start(0);
   ASSERT_OK(feeder->Next());

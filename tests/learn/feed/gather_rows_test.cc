@@ -9,7 +9,7 @@
 namespace xshards::learn {
 namespace {
 
-TEST(GatherRowsTest, RowsOfAnySizeComeInTheOrderAsked) {
+TEST(GatherRowsTest, CopiesRowsOfAnySizeInTheGivenOrder) {
   const std::vector<uint32_t> rows = {3, 0, 3,  99, 50, 7,  1,  2,  4,  5,  6,
                                       8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
   for (const int64_t row_bytes : {0, 1, 4, 8, 12, 16, 32, 36, 64, 200}) {

@@ -65,7 +65,7 @@ TEST(TensorBlockTest, ColumnsAreCastAndStacked) {
 }
 
 // More rows than are interleaved at once.
-TEST(TensorBlockTest, ManyRowsKeepTheirPlaces) {
+TEST(TensorBlockTest, ManyRowsKeepTheirOrder) {
   const auto batch = xshards::testing::Numbered(5000);
   const std::vector<TensorSpec> specs = {
       {.columns = {"id", "id"}, .type = TensorType::kInt32}};
@@ -77,7 +77,7 @@ TEST(TensorBlockTest, ManyRowsKeepTheirPlaces) {
   }
 }
 
-TEST(TensorBlockTest, ListsGiveRowsOfTheirLength) {
+TEST(TensorBlockTest, ListColumnGivesTensorRowsOfItsLength) {
   const auto lists = arrow::list(arrow::float64());
   const auto fixed = arrow::fixed_size_list(arrow::fixed_size_list(arrow::int32(), 2), 1);
   const auto batch = Batch(Schema({arrow::field("l", lists), arrow::field("f", fixed)}),
@@ -91,7 +91,7 @@ TEST(TensorBlockTest, ListsGiveRowsOfTheirLength) {
   EXPECT_THAT(Values<int32_t>(block.tensors[1]), ElementsAre(3, 4, 7, 8));
 }
 
-TEST(TensorBlockTest, MistakesNameTheColumn) {
+TEST(TensorBlockTest, ErrorsNameTheColumn) {
   const auto batch =
       Batch(Schema({arrow::field("city", arrow::large_utf8()),
                     arrow::field("n", arrow::int64()),
@@ -104,7 +104,7 @@ TEST(TensorBlockTest, MistakesNameTheColumn) {
                Make({{.columns = {"l"}}}, *batch));
   EXPECT_FAILS(TypeError, "cannot be stacked",
                Make({{.columns = {"n", "l"}}}, *batch->Slice(0, 1)));
-  EXPECT_FAILS(Invalid, "needs a column", Make({{.columns = {}}}, *batch));
+  EXPECT_FAILS(Invalid, "a tensor needs a column", Make({{.columns = {}}}, *batch));
 }
 
 TEST(TensorBlockTest, AnUnsignedValueThatDoesNotFitIsAnError) {
@@ -137,7 +137,7 @@ TEST(TensorBlockTest, TensorsPayloadIsShared) {
       auto uneven, Payload::Tensors({{"<f4", {3, 2}, data}, {"<f4", {6}, data}}, "0"));
   EXPECT_FAILS(Invalid, "array 0 has 3 and array 1 has 6", ToTensors(uneven));
   ASSERT_OK_AND_ASSIGN(auto scalar, Payload::Tensors({{"<f4", {}, data}}, "0"));
-  EXPECT_FAILS(Invalid, "single number", ToTensors(scalar));
+  EXPECT_FAILS(Invalid, "array 0 of a shard is a scalar", ToTensors(scalar));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using Types = std::vector<std::shared_ptr<arrow::DataType>>;
 
 TensorType Common(const Types& types) { return CommonTensorType(types).ValueOrDie(); }
 
-TEST(TensorTypeTest, NamesGoBothWays) {
+TEST(TensorTypeTest, NamesRoundTrip) {
   for (const char* name : {"|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"}) {
     ASSERT_OK_AND_ASSIGN(const TensorType type, TensorTypeFromNumpy(name));
     EXPECT_STREQ(NumpyName(type), name);
@@ -37,7 +37,7 @@ TEST(TensorTypeTest, CommonTypeLosesNothing) {
   EXPECT_EQ(Common({arrow::float32(), arrow::float64()}), TensorType::kFloat64);
 }
 
-TEST(TensorTypeTest, TextIsNoNumber) {
+TEST(TensorTypeTest, RejectsText) {
   const Types types = {arrow::large_utf8()};
   EXPECT_FAILS(TypeError, "large_string", CommonTensorType(types));
 }

@@ -37,7 +37,7 @@ TEST(KeyRange, BlocksCoverEveryElementOnceInKeyOrder) {
   EXPECT_EQ(covered, (std::vector<int64_t>{5000, 100'001, 0, 1}));
 }
 
-TEST(KeyRange, RangesCoverAllKeysWhateverTheNumberOfOwners) {
+TEST(KeyRange, RangesCoverAllKeysForAnyNumberOfOwners) {
   const auto layout = AwkwardLayout();
   const auto blocks = CutIntoBlocks(layout);
   for (int owners : {1, 2, 3, 7, 1000}) {

@@ -31,7 +31,7 @@ std::span<T> VectorOf(std::byte* vector, const ParameterRecord& parameter) {
           static_cast<size_t>(parameter.count)};
 }
 
-/// Fill a replica's whole gradient with numbers that depend on replica and step alone.
+/// Fill a replica's complete gradient with numbers that depend only on replica and step.
 inline void FillGradient(const ReplicaClient& client) {
   std::mt19937 random(static_cast<unsigned>(1000 * client.replica()) +
                       static_cast<unsigned>(client.steps()));
@@ -70,7 +70,7 @@ class ReplicaThreads {
 };
 
 /// Push a gradient of `rows` rows and wait for its update, asleep.
-inline void PushAndWait(ReplicaClient& client, int64_t rows) {
+inline void PushAndWait(ReplicaClient& client, double rows) {
   const auto pushed = client.Push(rows);
   ASSERT_TRUE(pushed.ok()) << pushed;
   const auto outcome = client.Wait(kPatience, std::chrono::nanoseconds(0));

@@ -24,7 +24,7 @@ using testing::FillGradient;
 using testing::kPatience;
 using testing::VectorOf;
 
-/// A child process that ends with what its body returns, and not later than the test.
+/// A child process that exits with its body's result; killed at the end of the test.
 class Child {
  public:
   explicit Child(const std::function<int()>& body) : pid_(fork()) {
@@ -52,7 +52,8 @@ class Child {
   pid_t pid_;
 };
 
-/// One replica's training: `steps` gradients from the first it owes. 0 if all went well.
+/// One replica's training: `steps` gradients from the first one not yet pushed. 0 on
+/// success.
 int TrainReplica(int fd, int32_t replica, uint64_t steps) {
   auto client = ReplicaClient::Attach(fd, replica);
   if (!client.ok()) return 1;
@@ -85,7 +86,7 @@ std::vector<std::byte> WeightsOf(const ParameterServer& server) {
 
 constexpr uint64_t kTrainSteps = 12;
 
-/// The weights of an undisturbed run with the same gradients, made by threads.
+/// The weights of an uninterrupted run with the same gradients, on threads.
 std::vector<std::byte> Undisturbed() {
   auto server = MakeServer(2);
   testing::ReplicaThreads replicas(*server, [](ReplicaClient& client) {
@@ -109,7 +110,7 @@ class ServerProcess : public ::testing::Test {
   }
 };
 
-TEST_F(ServerProcess, TrainsAsThreadsDo) {
+TEST_F(ServerProcess, TrainsLikeThreads) {
   const auto expected = Undisturbed();
   auto server = MakeServer(2);
   const int fd = server->region()->fd();
@@ -200,7 +201,7 @@ TEST_F(ServerProcess, DeadReplicasSlotCanBeTakenBeforeTheDriverLooks) {
   EXPECT_EQ(replacement.Join(), 0);
 }
 
-TEST_F(ServerProcess, OrderlyExitIsNoDeath) {
+TEST_F(ServerProcess, OrderlyExitIsNotReportedAsDeath) {
   auto server = MakeServer(1);
   const int fd = server->region()->fd();
   Child child([&] { return ReplicaClient::Attach(fd, 0).ok() ? 0 : 1; });
@@ -252,7 +253,7 @@ TEST_F(ServerProcess, ReplicaOfADeadDriverGivesUp) {
   close(to_test[0]);
 }
 
-TEST_F(ServerProcess, RefusesDescriptorsThatAreNoRegion) {
+TEST_F(ServerProcess, RejectsDescriptorsOfOtherFiles) {
   EXPECT_FAILS(IOError, "is not a parameter region", ReplicaClient::Attach(-1, 0));
   const int fd = memfd_create("other", MFD_CLOEXEC);
   ASSERT_EQ(ftruncate(fd, 4096), 0);

@@ -53,8 +53,8 @@ ServerOptions PlainOptions(int32_t num_replicas) {
   return {.rules = {Sgd{.learning_rate = 1}}, .num_replicas = num_replicas};
 }
 
-/// All bytes of the weights after some steps of Adam with clipping, uneven rows and
-/// parameters that some replicas, or all, lack at times.
+/// The weights' bytes after some steps of Adam with clipping, uneven rows, and parameters
+/// that get no gradient from some or all replicas in some steps.
 std::vector<std::byte> TrainAwkwardly(int num_owners, std::optional<double> max_norm) {
   auto server = MakeServer(
       {{.name = "large", .count = 70'001},
@@ -82,6 +82,19 @@ std::vector<std::byte> TrainAwkwardly(int num_owners, std::optional<double> max_
   return {weights, weights + server->layout().vector_bytes()};
 }
 
+TEST(ParameterServer, ChecksNumbersOfParametersReplicasAndStates) {
+  const auto server = MakeServer({{.name = "a", .count = 1}, {.name = "b", .count = 2}},
+                                 {.rules = {Adam{}}, .num_replicas = 3});
+  const auto& region = *server->region();
+  ASSERT_OK(region.CheckParameter(1));
+  EXPECT_FAILS(IndexError, "parameters 0 to 1, got 2", region.CheckParameter(2));
+  EXPECT_FAILS(IndexError, "parameters 0 to 1, got -1", region.CheckParameter(-1));
+  ASSERT_OK(region.CheckReplica(2));
+  EXPECT_FAILS(IndexError, "replicas 0 to 2, got 3", region.CheckReplica(3));
+  ASSERT_OK(region.CheckState(0));
+  EXPECT_FAILS(IndexError, "optimizer states, got 9", region.CheckState(9));
+}
+
 TEST(ParameterServer, UpdateIsBitwiseTheSameWhateverTheNumberOfOwners) {
   for (auto max_norm : {std::optional<double>{}, std::optional<double>{0.5}}) {
     const auto expected = TrainAwkwardly(1, max_norm);
@@ -107,6 +120,16 @@ TEST(ParameterServer, AveragesByRowsNotByReplica) {
   EXPECT_EQ(report.rows, 4);
   EXPECT_EQ(report.step, 1U);
   EXPECT_FALSE(report.gradient_norm.has_value());
+}
+
+TEST(ParameterServer, AveragesByTheWeightsOfRows) {
+  auto server = MakeServer({{.name = "w", .count = 3}}, PlainOptions(2));
+  ReplicaThreads replicas(*server, [](ReplicaClient& client) {
+    std::ranges::fill(Gradient(client, 0), client.replica() == 0 ? 1.0F : 5.0F);
+    PushAndWait(client, client.replica() == 0 ? 0.75 : 0.25);
+  });
+  EXPECT_EQ(UpdateOnce(*server).rows, 1);
+  EXPECT_EQ(Weights(*server, 0)[2], -2);  // 0.75 * 1 + 0.25 * 5
 }
 
 TEST(ParameterServer, ReplicaWithoutRowsHasNoInfluence) {
@@ -209,7 +232,7 @@ TEST(ParameterServer, StatesBeginWithTheRulesInitialValue) {
   EXPECT_EQ(server->region()->sizes().num_states, 2);
 }
 
-TEST(ParameterServer, NewHyperParametersHoldFromTheNextStepOn) {
+TEST(ParameterServer, NewHyperParametersApplyFromTheNextStep) {
   auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(1));
   ReplicaThreads replicas(*server, [](ReplicaClient& client) {
     for (int step = 0; step < 2; ++step) {
@@ -221,8 +244,10 @@ TEST(ParameterServer, NewHyperParametersHoldFromTheNextStepOn) {
   ASSERT_OK(server->SetRule(0, Sgd{.learning_rate = 0.5}));
   UpdateOnce(*server);
   EXPECT_EQ(Weights(*server, 0)[0], -1.5F);
-  EXPECT_FAILS(Invalid, "cannot take over, got adam", server->SetRule(0, Adam{}));
-  EXPECT_FAILS(Invalid, "cannot take over", server->SetRule(0, Sgd{.momentum = 0.9}));
+  EXPECT_FAILS(Invalid, "by a rule with the same states, got adam",
+               server->SetRule(0, Adam{}));
+  EXPECT_FAILS(Invalid, "by a rule with the same states, got sgd",
+               server->SetRule(0, Sgd{.momentum = 0.9}));
   EXPECT_FAILS(IndexError, "groups 0 to 0, got 1", server->SetRule(1, Sgd{}));
 }
 
@@ -236,7 +261,8 @@ TEST(ParameterServer, StepTimesOutWithoutChangeWhenAGradientIsMissing) {
   EXPECT_EQ(Weights(*server, 0)[0], 0);
   ASSERT_OK_AND_ASSIGN(auto outcome, client->Wait(nanoseconds(1)));
   EXPECT_EQ(outcome, WaitOutcome::kTimeout);
-  EXPECT_FAILS(Invalid, "wait() before the next push", client->Push(1));
+  EXPECT_FAILS(Invalid, "has already pushed: call wait() before the next push",
+               client->Push(1));
 }
 
 TEST(ParameterServer, StopEndsTheWaitsOfDriverAndReplicas) {
@@ -271,7 +297,7 @@ TEST(ParameterServer, ManyShortStepsLoseNoWakeUp) {
   EXPECT_EQ(server->step(), static_cast<uint64_t>(kSteps));
 }
 
-TEST(ParameterServer, ReplicasThatStayAwakeSeeEveryUpdate) {
+TEST(ParameterServer, SpinningReplicasSeeEveryUpdate) {
   constexpr int kSteps = 500;
   auto server = MakeServer({{.name = "w", .count = 4}}, PlainOptions(3));
   ReplicaThreads replicas(*server, [](ReplicaClient& client) {
@@ -287,7 +313,7 @@ TEST(ParameterServer, ReplicasThatStayAwakeSeeEveryUpdate) {
   EXPECT_NEAR(Weights(*server, 0)[3], -kSteps, 1e-2);
 }
 
-TEST(ParameterServer, StepWhileMakesUpdatesUntilToldToLook) {
+TEST(ParameterServer, StepWhileUpdatesUntilGoOnReturnsFalse) {
   auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(2));
   ReplicaThreads replicas(*server, [](ReplicaClient& client) {
     for (int step = 0; step < 5; ++step) {
@@ -301,7 +327,7 @@ TEST(ParameterServer, StepWhileMakesUpdatesUntilToldToLook) {
   EXPECT_EQ(report.outcome, StepOutcome::kReady);
   EXPECT_EQ(report.step, 2U);
   EXPECT_EQ(Weights(*server, 0)[0], -2);
-  // The update it was told not to make is still there to be made.
+  // The update that it was told not to make is still pending.
   EXPECT_EQ(UpdateOnce(*server).step, 3U);
   while (server->step() < 5) {
     ASSERT_OK_AND_ASSIGN(
@@ -318,7 +344,7 @@ TEST(ParameterServer, ACallEndsTheWaitOnce) {
   EXPECT_EQ(report.outcome, StepOutcome::kCalled);
   ASSERT_OK_AND_ASSIGN(report, server->Step(nanoseconds(1)));
   EXPECT_EQ(report.outcome, StepOutcome::kTimeout);
-  // Gradients come first; the call is not forgotten.
+  // Gradients come first; the call is not lost.
   ASSERT_OK(client->Push(1));
   client->Call();
   EXPECT_EQ(UpdateOnce(*server).step, 1U);
@@ -361,7 +387,7 @@ TEST(ParameterServer, HoldsOneCopyOfWeightsAndStatesWhateverTheReplicas) {
   EXPECT_LT(four - one, 3 * ((4 << 20) + 64 * 1024));  // three more gradients, no more
 }
 
-TEST(ParameterServer, GoesOnFromACheckpoint) {
+TEST(ParameterServer, ResumesFromACheckpoint) {
   auto options = PlainOptions(1);
   options.replica_state_bytes = 8;
   auto server = MakeServer({{.name = "w", .count = 1}}, options);
@@ -379,7 +405,7 @@ TEST(ParameterServer, GoesOnFromACheckpoint) {
   EXPECT_FAILS(IndexError, "replicas 0 to 0, got 1", server->ReplicaState(1));
 }
 
-TEST(ParameterServer, RestoreIsRefusedWhenItCannotBeWhole) {
+TEST(ParameterServer, RestoreRejectsIncompleteStates) {
   auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(1));
   ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
   EXPECT_FAILS(Invalid, "Restore before replicas attach", server->Restore(1, {{}}));
@@ -391,7 +417,7 @@ TEST(ParameterServer, RestoreIsRefusedWhenItCannotBeWhole) {
   EXPECT_EQ(server->step(), 0U);
 }
 
-TEST(ParameterServer, NamesWrongOptions) {
+TEST(ParameterServer, RejectsInvalidOptionsByName) {
   const auto layout =
       ParameterLayout::Make({{.name = "w", .count = 1, .group = 1}}).ValueOrDie();
   auto make = [&](const ServerOptions& options) {
@@ -409,12 +435,12 @@ TEST(ParameterServer, NamesWrongOptions) {
                make({.rules = {Sgd{}, Sgd{}}, .clip = {.max_norm = -1}}));
 }
 
-TEST(ReplicaClient, RefusesWrongAndTakenReplicas) {
+TEST(ReplicaClient, RejectsUnknownAndAttachedReplicas) {
   auto server = MakeServer({{.name = "w", .count = 1}}, PlainOptions(2));
   EXPECT_FAILS(IndexError, "replicas 0 to 1, got 2",
                ReplicaClient::Attach(server->region(), 2));
   ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
-  EXPECT_FAILS(Invalid, "Replica 0 is attached already",
+  EXPECT_FAILS(Invalid, "Replica 0 is already attached",
                ReplicaClient::Attach(server->region(), 0));
   client.reset();
   ASSERT_OK(ReplicaClient::Attach(server->region(), 0).status());
@@ -440,6 +466,10 @@ TEST(ReplicaClient, StateIsThatOfTheLastPush) {
   EXPECT_FAILS(Invalid, "room for 8 bytes of state",
                client->Push(1, std::as_bytes(std::span(large))));
   EXPECT_FAILS(Invalid, "at least 0 rows, got -1", client->Push(-1));
+  EXPECT_FAILS(Invalid, "at least 0 rows, got nan",
+               client->Push(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_FAILS(Invalid, "at least 0 rows, got inf",
+               client->Push(std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(LearningRateSchedule, StepsFallAtTheirSizes) {
   EXPECT_DOUBLE_EQ(Get(MakeMultiStepSchedule({}, 0.5))->RateAt(8, 5), 8);
 }
 
-TEST(LearningRateSchedule, SequenceStartsEachFromTheLastRateBefore) {
+TEST(LearningRateSchedule, SequenceStartsEachFromThePreviousRate) {
   SequentialSchedule schedule;
   EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 5, 0), 0.1);
   ASSERT_OK(schedule.Add(Get(MakeWarmupSchedule(0.1)), 4));
@@ -57,7 +57,7 @@ TEST(LearningRateSchedule, SequenceStartsEachFromTheLastRateBefore) {
   EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 4, 0), 0.5);  // BigDL includes the end
   EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 5, 0), 0.5);
   EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 6, 0), 0.25);
-  EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 8, 0), 0.125);  // the last goes on for ever
+  EXPECT_DOUBLE_EQ(schedule.RateAt(0.1, 8, 0), 0.125);  // the last one never ends
 }
 
 TEST(LearningRateSchedule, PolyInASequenceCountsAllIterations) {
@@ -77,7 +77,7 @@ TEST(LearningRateSchedule, PlateauReducesAfterPatience) {
   EXPECT_EQ(observe(0.5), 1);      // better
   EXPECT_EQ(observe(0.49995), 1);  // not by epsilon: the first without improvement
   EXPECT_EQ(observe(0.5), 0.5);    // the second
-  EXPECT_EQ(observe(0.6), 0.25);   // BigDL counts on
+  EXPECT_EQ(observe(0.6), 0.25);   // BigDL does not reset the count
   EXPECT_EQ(observe(0.1), 0.25);
 }
 
@@ -120,13 +120,13 @@ TEST(LearningRateSchedule, RestoredPlateauGoesOn) {
   EXPECT_FAILS(Invalid, "too short", second->Restore({1}));
 }
 
-TEST(LearningRateSchedule, NamesWrongOptions) {
+TEST(LearningRateSchedule, RejectsInvalidOptionsByName) {
   EXPECT_FAILS(Invalid, "max_iteration must be at least 1, got 0",
                MakePolySchedule(1, 0));
   EXPECT_FAILS(Invalid, "step_size must be at least 1", MakeStepSchedule(0, 1));
   EXPECT_FAILS(Invalid, "decay_step must be at least 1",
                MakeExponentialSchedule(0, 1, false));
-  EXPECT_FAILS(Invalid, "must ascend", MakeMultiStepSchedule({3, 2}, 1));
+  EXPECT_FAILS(Invalid, "must be in ascending order", MakeMultiStepSchedule({3, 2}, 1));
   EXPECT_FAILS(Invalid, "factor must be below 1", MakePlateauSchedule({.factor = 1}));
   EXPECT_FAILS(Invalid, "keeps no state", Get(MakeWarmupSchedule(1))->Restore({1}));
 }

@@ -20,13 +20,13 @@ TEST(ParameterLayout, PutsEachParameterOnItsOwnCacheLine) {
   EXPECT_EQ(layout.vector_bytes(), 256);
 }
 
-TEST(ParameterLayout, KeepsOneVectorForEachTypeAndTheOrderGiven) {
+TEST(ParameterLayout, KeepsOneVectorPerTypeInTheGivenOrder) {
   ASSERT_OK_AND_ASSIGN(
       auto layout,
       ParameterLayout::Make({{.name = "wide", .count = 3, .type = kFloat64, .group = 1},
                              {.name = "narrow", .count = 20}}));
   EXPECT_EQ(layout.parameters()[0].name, "wide");
-  EXPECT_EQ(layout.parameters()[0].offset, 128);  // behind the 20 floats
+  EXPECT_EQ(layout.parameters()[0].offset, 128);  // after the 20 floats
   EXPECT_EQ(layout.parameters()[1].offset, 0);
   EXPECT_EQ(layout.vector_bytes(), 192);
   EXPECT_EQ(layout.num_groups(), 2);
@@ -38,13 +38,20 @@ TEST(ParameterLayout, TakesParametersWithoutElements) {
   EXPECT_EQ(layout.vector_bytes(), 0);
 }
 
-TEST(ParameterLayout, RefusesWhatCannotBeAModel) {
+TEST(ParameterLayout, TakesTypesByTheNamesOfDtypes) {
+  EXPECT_EQ(ParameterTypeOf("float32").ValueOrDie(), ParameterType::kFloat32);
+  EXPECT_EQ(ParameterTypeOf("float64").ValueOrDie(), kFloat64);
+  EXPECT_FAILS(TypeError, "float32 or float64, got 'bfloat16'",
+               ParameterTypeOf("bfloat16"));
+}
+
+TEST(ParameterLayout, RejectsInvalidParameters) {
   EXPECT_FAILS(Invalid, "at least one parameter", ParameterLayout::Make({}));
   EXPECT_FAILS(Invalid, "'w' twice",
                ParameterLayout::Make({{.name = "w", .count = 1}, {.name = "w"}}));
   EXPECT_FAILS(Invalid, "'w' must have at least 0 elements, got -1",
                ParameterLayout::Make({{.name = "w", .count = -1}}));
-  EXPECT_FAILS(Invalid, "group from 0 on, got -2",
+  EXPECT_FAILS(Invalid, "group of at least 0, got -2",
                ParameterLayout::Make({{.name = "w", .count = 1, .group = -2}}));
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 using testing::VectorOf;
 
-// Less than a page, small pages only, whole huge pages, and a huge page and some.
+// Less than a page, small pages only, complete huge pages, and a huge page and some small
+// ones.
 constexpr int64_t kCounts[] = {1, 70'001, kHugePage / 2, kHugePage / 2 + 70'001};
 
 std::shared_ptr<ParameterRegion> MakeRegion(int64_t count) {
@@ -42,7 +43,7 @@ TEST(ParameterRegion, LargeVectorsBeginOnAHugePage) {
   }
 }
 
-TEST(ParameterRegion, VectorsAreZeroAndApart) {
+TEST(ParameterRegion, VectorsAreZeroAndDoNotOverlap) {
   for (const int64_t count : kCounts) {
     const auto region = MakeRegion(count);
     const auto bytes = static_cast<size_t>(region->vector_bytes());
@@ -50,7 +51,7 @@ TEST(ParameterRegion, VectorsAreZeroAndApart) {
                                   region->gradient(0), region->gradient(1)};
     for (size_t i = 0; i < std::size(vectors); ++i) {
       const std::span<std::byte> all(vectors[i], bytes);
-      // Those that were filled before would show here if they overlapped.
+      // Values of a vector filled earlier would show here if they overlapped.
       EXPECT_TRUE(std::ranges::all_of(all, [](std::byte b) { return b == std::byte{}; }));
       std::ranges::fill(all, static_cast<std::byte>(i + 1));
     }
@@ -61,7 +62,7 @@ TEST(ParameterRegion, VectorsAreZeroAndApart) {
   }
 }
 
-TEST(PrivateWeights, ShowTheSharedOnes) {
+TEST(PrivateWeights, ShowSharedWeights) {
   for (const int64_t count : kCounts) {
     const auto region = MakeRegion(count);
     const auto shared = VectorOf<float>(region->weights(), region->parameters()[0]);
@@ -69,12 +70,12 @@ TEST(PrivateWeights, ShowTheSharedOnes) {
     ASSERT_OK_AND_ASSIGN(const auto view, PrivateWeights::Map(region));
     const auto own = VectorOf<float>(view->data(), region->parameters()[0]);
     EXPECT_EQ(own.back(), 3);
-    shared.front() = 4;  // what was not written to follows
+    shared.front() = 4;  // pages not written to follow the shared weights
     EXPECT_EQ(own.front(), 4);
   }
 }
 
-TEST(PrivateWeights, KeepWritesToThemselvesUntilRefreshed) {
+TEST(PrivateWeights, KeepWritesPrivateUntilRefreshed) {
   for (const int64_t count : kCounts) {
     const auto region = MakeRegion(count);
     const auto shared = VectorOf<float>(region->weights(), region->parameters()[0]);

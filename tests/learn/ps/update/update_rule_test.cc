@@ -224,7 +224,7 @@ TEST_P(UpdateRuleCases, GiveTheSameBitsOnEveryProcessorFamily) {
 INSTANTIATE_TEST_SUITE_P(All, UpdateRuleCases, ::testing::ValuesIn(Cases()),
                          [](const auto& about) { return about.param.label; });
 
-TEST(UpdateKernels, NotANumberIsNeverHidden) {
+TEST(UpdateKernels, NanIsPropagated) {
   const auto& kernels = KernelsFor<float>(BestTarget());
   std::vector<float> values(9, std::nanf(""));
   kernels.clamp(9, -1, 1, values.data());
@@ -276,7 +276,7 @@ TEST(UpdateRule, KeepsOnlyTheStatesItNeeds) {
   EXPECT_EQ(StatesOf(Ftrl{})[0].initial_value, 0.1);
 }
 
-TEST(UpdateRule, NamesTheMistake) {
+TEST(UpdateRule, ErrorsNameTheOption) {
   EXPECT_FAILS(Invalid, "got 'lion'", MakeUpdateRule("lion", {}));
   EXPECT_FAILS(Invalid, "got 'betas'", MakeUpdateRule("adam", {{"betas", 1}}));
   EXPECT_FAILS(Invalid, "adam: beta2 must be below 1, got 1",
