@@ -5,7 +5,7 @@
 
 namespace xshards::python {
 
-// One function a concept; each adds its classes and functions to the module.
+// One function per concept; each adds its classes and functions to the module.
 void BindExpression(pybind11::module_& module);
 void BindPayload(pybind11::module_& module);
 void BindContext(pybind11::module_& module);

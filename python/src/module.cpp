@@ -3,10 +3,12 @@
 #include <pybind11/pybind11.h>
 
 #include "python/src/bindings.h"
+#include "python/src/convert/status_exception.h"
 
 PYBIND11_MODULE(_core, module) {
-  module.doc() = "The engine behind xshards. Private: use the package.";
+  module.doc() = "The engine of xshards. Private: use the package.";
   if (arrow::py::import_pyarrow() != 0) throw pybind11::error_already_set();
+  xshards::python::TranslateExceptions();
   xshards::python::BindExpression(module);
   xshards::python::BindPayload(module);
   xshards::python::BindContext(module);

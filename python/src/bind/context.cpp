@@ -9,7 +9,9 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
+#include "python/src/convert/gil.h"
 #include "python/src/convert/status_exception.h"
+#include "python/src/run/action.h"
 #include "python/src/run/process_runner.h"
 #include "python/src/run/python_thread_runner.h"
 
@@ -29,7 +31,7 @@ std::shared_ptr<Context> MakeContext(int cores, int64_t memory_bytes,
       cores, dispatcher.attr("call"), dispatcher.attr("call_on_empty"));
   options.python_runner = std::make_shared<ProcessRunner>(std::move(dispatcher));
   return Unwrap([&] {
-    py::gil_scoped_release release;
+    const ReleaseGil release;
     return Context::Make(std::move(options));
   }());
 }
@@ -62,6 +64,7 @@ py::dict Describe(const StageProfile& stage) {
 }  // namespace
 
 void BindContext(py::module_& module) {
+  module.def("end_actions", &EndActions);
   py::class_<Context, std::shared_ptr<Context>>(module, "Context")
       .def_static("make", &MakeContext)
       .def_property_readonly("cores", &Context::cores)
@@ -91,12 +94,12 @@ void BindContext(py::module_& module) {
            })
       .def("release_idle",
            [](Context& self) {
-             py::gil_scoped_release release;
+             const ReleaseGil release;
              return self.storage().segments->ReleaseIdle();
            })
       .def("spill_all", [](Context& self) {
         Unwrap([&] {
-          py::gil_scoped_release release;
+          const ReleaseGil release;
           return self.SpillAll();
         }());
       });

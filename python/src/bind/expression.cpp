@@ -24,7 +24,7 @@ void BindExpression(py::module_& module) {
       .def_static(
           "lit",
           [](std::shared_ptr<arrow::Scalar> value) { return lit(std::move(value)); })
-      // pyarrow imports pandas to make a scalar of any value, also of these.
+      // pyarrow would import pandas to make a scalar, even of these values.
       .def_static(
           "lit", [](bool value) { return lit(value); }, py::arg("value").noconvert())
       .def_static(

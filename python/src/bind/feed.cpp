@@ -11,6 +11,7 @@
 
 #include "learn/feed/feeder.h"
 #include "python/src/bindings.h"
+#include "python/src/convert/gil.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/action.h"
@@ -26,10 +27,10 @@ namespace py = pybind11;
 
 namespace {
 
-/// A feeder and the owner of the memory that its batches are in.
+/// A feeder and the owner of its batches' memory.
 struct HomedFeeder {
   std::shared_ptr<void> home;
-  std::unique_ptr<learn::Feeder> feeder;  // after home, so that it ends first
+  std::unique_ptr<learn::Feeder> feeder;  // after home, so that it is destroyed first
 };
 
 using WantedTensors =
@@ -77,8 +78,8 @@ HomedFeeder MakeFeeder(const XShards& shards, const py::object& on_progress,
                                                        shards.context()->memory_pool()))};
 }
 
-/// Partitions that other processes read where they are: bytes that say which segments
-/// hold them, and the segments, which are kept while this lives.
+/// Partitions that other processes read in place: an encoded list of segments and ranges,
+/// and the segments, which are kept alive by this object.
 class LentPartitions {
  public:
   LentPartitions(std::shared_ptr<Context> context,
@@ -89,7 +90,7 @@ class LentPartitions {
     fragment.root = MakeNode(LiteralNode{.schema = Unwrap(UnifySchemas(partitions)),
                                          .partitions = partitions});
     encoded_ = Unwrap([&] {
-      py::gil_scoped_release release;
+      const ReleaseGil release;
       return EncodeFragment(fragment, context_->storage());
     }());
     for (const auto& segment : encoded_.segments) segment->Lend();
@@ -105,20 +106,20 @@ class LentPartitions {
 
  private:
   std::shared_ptr<Context> context_;
-  Encoded encoded_;  // after context_, so that it goes first
+  Encoded encoded_;  // after context_, so that it is destroyed first
   int64_t num_rows_ = 0;
 };
 
 /// Partitions that another process lent.
 struct BorrowedPartitions {
-  /// Accounts for what is read from disk.
+  /// Accounts for data read from disk.
   struct Home {
     explicit Home(int64_t memory_bytes) : budget(memory_bytes) {}
     MemoryBudget budget;
     std::unique_ptr<SegmentPool> segments;
   };
   std::shared_ptr<Home> home;
-  std::vector<Partition> partitions;  // after home, so that they go first
+  std::vector<Partition> partitions;  // after home, so that they are destroyed first
 };
 
 BorrowedPartitions Borrow(const std::shared_ptr<arrow::Buffer>& bytes,
@@ -146,11 +147,11 @@ HomedFeeder FeedBorrowed(const BorrowedPartitions& borrowed, WantedTensors tenso
                                      borrowed.home->budget.pool()))};
 }
 
-/// A numpy view of a tensor. Made for this batch alone, it may be changed; a view of
-/// stored data may not.
+/// A numpy view of a tensor. It is writable if made for this batch only; a view of stored
+/// data is read-only.
 py::array ToNumpy(const std::shared_ptr<void>& home, const learn::Tensor& tensor,
                   int64_t num_rows) {
-  // Members go in the reverse order: the buffer before what its memory belongs to.
+  // Members are destroyed in reverse order: the buffer before the owner of its memory.
   using Owner = std::pair<std::shared_ptr<void>, std::shared_ptr<arrow::Buffer>>;
   const py::capsule base(new Owner(home, tensor.data),
                          [](void* pointer) { delete static_cast<Owner*>(pointer); });
@@ -165,7 +166,7 @@ py::array ToNumpy(const std::shared_ptr<void>& home, const learn::Tensor& tensor
 /// (step, rows of the step over all replicas, arrays); None after the last.
 py::object Next(HomedFeeder& self) {
   const auto batch = Unwrap([&] {
-    py::gil_scoped_release release;
+    const ReleaseGil release;
     return self.feeder->Next();
   }());
   if (!batch.has_value()) return py::none();
@@ -199,7 +200,7 @@ void BindFeed(py::module_& module) {
           "num_steps", [](const HomedFeeder& self) { return self.feeder->num_steps(); })
       .def("start",
            [](HomedFeeder& self, int64_t epoch, int64_t first_step) {
-             py::gil_scoped_release release;
+             const ReleaseGil release;
              self.feeder->Start(epoch, first_step);
            })
       .def("next", &Next)

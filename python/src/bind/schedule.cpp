@@ -20,7 +20,7 @@ namespace {
 using learn::LearningRateSchedule;
 using learn::SchedulePtr;
 
-/// Make the maker raise instead of returning a failed result.
+/// Wrap a factory so that it raises instead of returning a failed result.
 template <typename... Arguments>
 auto Raising(arrow::Result<SchedulePtr> (*make)(Arguments...)) {
   return [make](Arguments... arguments) { return Unwrap(make(std::move(arguments)...)); };

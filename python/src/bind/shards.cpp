@@ -12,11 +12,15 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "io/writers.h"
+#include "python/src/bind/options.h"
 #include "python/src/bindings.h"
+#include "python/src/convert/gil.h"
 #include "python/src/convert/keep_context_alive.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/action.h"
+#include "xshards/plan/aggregate_functions.h"
 #include "xshards/types/conform.h"
 #include "xshards/types/dictionary_encoding.h"
 
@@ -67,7 +71,7 @@ XShards Join(const XShards& self, const XShards& right, JoinType type,
                            .right_suffix = std::move(right_suffix)});
 }
 
-/// Of columns that are already known: nothing runs.
+/// Only if the columns are already known: nothing runs.
 XShards DropDuplicates(const XShards& self, const std::vector<std::string>& columns,
                        const std::string& keep) {
   const Keep kept = keep == "first"  ? Keep::kFirst
@@ -96,11 +100,11 @@ XShards TransformPair(const XShards& self, const XShards& other, std::string has
                               other);
 }
 
-/// Each partition's payloads. Where others hold rows, one without any is an empty table.
+/// Each partition's payloads. If others hold rows, one without any is an empty table.
 arrow::Result<std::vector<std::vector<Payload>>> Load(
     const XShards& shards, const std::vector<Partition>& partitions,
     const arrow::StopToken& stop) {
-  // Partitions that have no type in common are each given as they are.
+  // Partitions without a common type are returned unchanged.
   const auto schema = DecodedSchema(UnifySchemas(partitions).ValueOr(nullptr));
   std::vector<std::vector<Payload>> loaded;
   loaded.reserve(partitions.size());
@@ -128,7 +132,7 @@ arrow::Result<std::vector<std::vector<Payload>>> CollectFirst(
   return Load(shards, partitions, stop);
 }
 
-/// The kinds of what the shards hold, and the number of rows (of other kinds, shards).
+/// The payload kinds of the shards, and the number of rows (for other kinds, of shards).
 arrow::Result<std::pair<std::vector<std::string>, int64_t>> Contents(
     const XShards& shards, const arrow::StopToken& stop) {
   ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
@@ -137,6 +141,29 @@ arrow::Result<std::pair<std::vector<std::string>, int64_t>> Contents(
   int64_t rows = 0;
   for (const Partition& partition : partitions) rows += partition.num_rows();
   return std::pair{std::move(names), rows};
+}
+
+WriteOptions WriteOptionsFrom(const py::dict& from) {
+  WriteOptions options;
+  options.mode = Unwrap(WriteModeFromName(from["mode"].cast<std::string>()));
+  options.suffix = from["suffix"].cast<std::string>();
+  SetOption(from["partition_cols"], options.partition_cols);
+  return options;
+}
+
+template <typename Options>
+FormatOptionsPointer TypedFrom(const py::dict& from, const char* owner) {
+  return io::MakeWriterOptions(OptionsFrom<Options>(from, owner));
+}
+
+/// nullptr for a format that the engine refuses.
+FormatOptionsPointer WriterOptionsFrom(const std::string& format, const py::dict& from) {
+  if (format == "csv") return TypedFrom<io::CsvWriterOptions>(from, "CSV writing");
+  if (format == "json") return TypedFrom<io::NoOptions>(from, "JSON writing");
+  if (format == "ipc") return TypedFrom<io::IpcWriterOptions>(from, "IPC writing");
+  if (format == "tfrecord") return TypedFrom<io::NoOptions>(from, "TFRecord writing");
+  if (format != "parquet") return nullptr;
+  return TypedFrom<io::ParquetWriterOptions>(from, "Parquet writing");
 }
 
 void BindActions(py::class_<XShards>& shards) {
@@ -156,7 +183,7 @@ void BindActions(py::class_<XShards>& shards) {
       .def("explain",
            [](const XShards& self) {
              return Unwrap([&] {
-               py::gil_scoped_release release;
+               const ReleaseGil release;
                return self.Explain();
              }());
            })
@@ -205,7 +232,7 @@ void BindActions(py::class_<XShards>& shards) {
            })
       .def("unique",
            [](const XShards& self, const py::object& on_progress) {
-             // In pieces: what pandas gets is a copy anyway, one is enough.
+             // As chunks: pandas copies them anyway, and one copy is enough.
              const auto table = RunAction(*self.context(), on_progress,
                                           [&](const arrow::StopToken& stop) {
                                             return self.Distinct().ToTable(stop);
@@ -213,18 +240,37 @@ void BindActions(py::class_<XShards>& shards) {
              return Anchor(self.context(), table);
            })
       .def("write", [](const XShards& self, const std::string& directory,
-                       const std::string& format,
-                       const std::map<std::string, std::string>& options,
-                       const py::object& on_progress) {
+                       const std::string& format, const py::dict& options,
+                       const py::dict& writer_options, const py::object& on_progress) {
+        auto converted = WriteOptionsFrom(options);
+        converted.format = WriterOptionsFrom(format, writer_options);
         return RunAction(*self.context(), on_progress, [&](const arrow::StopToken& stop) {
-          return self.Write(directory, format, options, stop);
+          return self.Write(directory, format, converted, stop);
         });
       });
+}
+
+void BindAggregateFunctions(py::module_& module) {
+  py::class_<AggregateFunction>(module, "AggregateFunction")
+      .def_readonly("name", &AggregateFunction::name)
+      .def_readonly("aliases", &AggregateFunction::aliases)
+      .def_readonly("spark_names", &AggregateFunction::spark_names)
+      .def_readonly("needs_column", &AggregateFunction::needs_column)
+      .def_readonly("is_reduction", &AggregateFunction::is_reduction)
+      .def_property_readonly("needs_numbers", &NeedsNumbers)
+      .def_property_readonly("counts_distinct", [](const AggregateFunction& self) {
+        return self.result == AggregateResult::kDistinctCount;
+      });
+  module.def("aggregate_functions", [] {
+    const auto table = AggregateFunctions();
+    return std::vector<AggregateFunction>(table.begin(), table.end());
+  });
 }
 
 }  // namespace
 
 void BindShards(py::module_& module) {
+  BindAggregateFunctions(module);
   py::enum_<JoinType>(module, "JoinType")
       .value("inner", JoinType::kInner)
       .value("left", JoinType::kLeft)
@@ -264,7 +310,7 @@ void BindShards(py::module_& module) {
            py::overload_cast<std::vector<std::string>>(&XShards::Select, py::const_))
       .def("select_named", py::overload_cast<Named>(&XShards::Select, py::const_))
       .def("filter", &XShards::Filter)
-      .def("with_column", &XShards::WithColumn)
+      .def("with_columns", &XShards::WithColumns)
       .def("drop", &XShards::Drop)
       .def("transform_python", &TransformPython, py::arg("hash"), py::arg("label"),
            py::arg("format"), py::arg("pickle"), py::arg("batch_rows") = 0,
@@ -289,9 +335,8 @@ void BindShards(py::module_& module) {
       .def("is_cached", &XShards::is_cached)
       .def("known_schema",
            [](const XShards& self) { return Unwrap(self.known_schema()); })
-      .def("gives_tables", [](const XShards& self) { return GivesTables(*self.plan()); })
-      .def("known_num_partitions",
-           [](const XShards& self) { return NumPartitions(*self.plan()); });
+      .def("gives_tables", &XShards::gives_tables)
+      .def("known_num_partitions", &XShards::known_num_partitions);
   BindActions(shards);
 }
 

@@ -10,6 +10,7 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
+#include "python/src/convert/gil.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/fragment_worker.h"
@@ -53,7 +54,7 @@ void BindWorker(py::module_& module) {
                    return Segment::Adopt(kind, fd, size, SegmentMapping::kPrivate);
                  }));
              return Unwrap([&] {
-               py::gil_scoped_release release;
+               const ReleaseGil release;
                return self.Run(bytes, std::move(segments));
              }());
            })

@@ -13,7 +13,7 @@
 namespace xshards::python {
 
 // Data that the engine made lives in its Context's pool and segments, so the Context must
-// outlive it. These return the same data, zero copy, holding the Context.
+// outlive it. These return the same data, zero copy, with a reference to the Context.
 
 std::shared_ptr<arrow::Buffer> Anchor(const std::shared_ptr<Context>& context,
                                       const std::shared_ptr<arrow::Buffer>& buffer);

@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <tuple>
 
@@ -64,7 +66,7 @@ const char* ErrorName(const arrow::Status& status) {
   }
 }
 
-// The exceptions that pandas raises for such text, too.
+// The exceptions that pandas raises for such text.
 py::object TextError(const io::TextFault& fault, const py::str& message) {
   switch (fault.kind()) {
     case io::TextFault::Kind::kMalformed:
@@ -78,15 +80,15 @@ py::object TextError(const io::TextFault& fault, const py::str& message) {
   return ErrorClass("XShardsValueError")(message);
 }
 
-// What a worker's error takes along, so that the parent can look for the types of all
-// values and knows which one it was: text as the file has it.
+// The details of a worker's error that the parent needs to infer the types of all values
+// again and to name the value: its text as in the file.
 py::object TypeMismatchError(const TypeMismatchLocation& place, const py::str& message) {
   return ErrorClass("XShardsTypeMismatchError")(
       message, py::make_tuple(py::bytes(place.value()), py::bytes(place.column()),
                               py::bytes(place.path()), place.begin(), place.offset()));
 }
 
-// The Status that such an error was.
+// The Status that such an error was made from.
 arrow::Status TypeMismatchOf(const py::object& error) {
   const auto [value, column, path, begin, offset] =
       error.attr("place")
@@ -107,7 +109,7 @@ py::object ErrorOf(const arrow::Status& status) {
 }  // namespace
 
 py::str MessageText(std::string_view message) {
-  // It ends up in logs and notebooks.
+  // It is shown in logs and notebooks.
   const std::string shown = io::WithoutSecrets(message);
   return py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
       shown.data(), static_cast<py::ssize_t>(shown.size()), "replace"));
@@ -122,6 +124,17 @@ void Unwrap(const arrow::Status& status) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   }
   throw py::error_already_set();
+}
+
+void TranslateExceptions() {
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(ErrorClass("XShardsMemoryError").ptr(),
+                      "The system has no more memory");
+    }
+  });
 }
 
 arrow::Status ToStatus(py::error_already_set& error) {

@@ -9,12 +9,12 @@
 
 namespace xshards::python {
 
-/// Raise a failed Status as the Python exception it stands for: the one that a Python
-/// function raised, unchanged, or the class of xshards.errors for its code. The only
-/// place that throws. The GIL must be held.
+/// Raise a failed Status as a Python exception: the one that a Python function raised,
+/// unchanged, or the class of xshards.errors for its code. The only place that throws.
+/// The GIL must be held.
 void Unwrap(const arrow::Status& status);
 
-/// A message as text. Some show what a file holds, which may be anything.
+/// A message as text. Some quote the contents of files, which may be any bytes.
 pybind11::str MessageText(std::string_view message);
 
 /// The value, or raise as above.
@@ -26,6 +26,9 @@ T Unwrap(arrow::Result<T> result) {
 
 /// Carry a caught Python exception through the engine; what was a TypeMismatchError()
 /// becomes one again. The GIL must be held.
+/// Raise XShardsMemoryError for std::bad_alloc that leaves a bound function.
+void TranslateExceptions();
+
 arrow::Status ToStatus(pybind11::error_already_set& error);
 
 }  // namespace xshards::python

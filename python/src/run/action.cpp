@@ -3,8 +3,14 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <unistd.h>
+
+#include "python/src/convert/gil.h"
+#include "xshards/catch_exceptions.h"
 
 namespace xshards::python {
 
@@ -13,9 +19,51 @@ namespace py = pybind11;
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{50};
+constexpr std::chrono::seconds kMaxEnd{10};
+
+/// The actions of this process, of all its Contexts.
+struct RunningActions {
+  std::mutex mutex;  // guards all below
+  std::condition_variable changed;
+  std::set<arrow::StopSource*> sources;
+  bool ended = false;
+
+  // Never destroyed: daemon threads use it until the process is gone. A forked child has
+  // none of its parent's actions.
+  static RunningActions& OfProcess() {
+    static std::mutex guard;
+    static std::map<pid_t, RunningActions*> of_process;
+    std::lock_guard lock(guard);
+    RunningActions*& running = of_process[getpid()];
+    if (running == nullptr) running = new RunningActions;
+    return *running;
+  }
+};
+
+class WatchedAction {
+ public:
+  explicit WatchedAction(arrow::StopSource* source) : source_(source) {
+    std::lock_guard lock(running_.mutex);
+    is_refused_ = running_.ended;
+    if (!is_refused_) running_.sources.insert(source_);
+  }
+  ~WatchedAction() {
+    std::lock_guard lock(running_.mutex);
+    running_.sources.erase(source_);
+    running_.changed.notify_all();
+  }
+  WatchedAction(const WatchedAction&) = delete;
+  WatchedAction& operator=(const WatchedAction&) = delete;
+  bool is_refused() const { return is_refused_; }
+
+ private:
+  RunningActions& running_ = RunningActions::OfProcess();
+  arrow::StopSource* const source_;
+  bool is_refused_ = false;
+};
 
 arrow::Status LookAround(Context& context, const py::object& on_progress) {
-  py::gil_scoped_acquire acquire;
+  const AcquireGil acquire;
   try {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (!on_progress.is_none()) {
@@ -32,15 +80,23 @@ arrow::Status LookAround(Context& context, const py::object& on_progress) {
 
 arrow::Status WatchWork(Context& context, const py::object& on_progress,
                         const std::function<void(const arrow::StopToken&)>& work) {
-  py::gil_scoped_release release;
+  const ReleaseGil release;
   arrow::StopSource source;
+  const WatchedAction watched(&source);
+  if (watched.is_refused()) {
+    return arrow::Status::Cancelled("The interpreter is exiting");
+  }
+  arrow::Status failure;
   arrow::Status interrupted;
   std::mutex mutex;  // guards done
   std::condition_variable changed;
   bool done = false;
 
   std::thread engine([&] {
-    work(source.token());
+    failure = CatchExceptions("Running an action", [&] {
+      work(source.token());
+      return arrow::Status::OK();
+    });
     std::lock_guard lock(mutex);
     done = true;
     changed.notify_all();
@@ -55,7 +111,17 @@ arrow::Status WatchWork(Context& context, const py::object& on_progress,
   }
   lock.unlock();
   engine.join();
-  return interrupted;
+  ARROW_RETURN_NOT_OK(interrupted);
+  return failure;
+}
+
+void EndActions() {
+  const ReleaseGil release;
+  RunningActions& running = RunningActions::OfProcess();
+  std::unique_lock lock(running.mutex);
+  running.ended = true;
+  for (auto* source : running.sources) source->RequestStop();
+  running.changed.wait_for(lock, kMaxEnd, [&] { return running.sources.empty(); });
 }
 
 }  // namespace xshards::python

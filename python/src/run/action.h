@@ -17,9 +17,15 @@ namespace xshards::python {
 /// Run engine work on a helper thread without the GIL, while the calling thread looks
 /// after signals and calls `on_progress(stage, label, done, total)` (or None) every
 /// 50 ms. An exception from either, such as KeyboardInterrupt, asks the work to stop;
-/// once it has, that exception is returned. The GIL must be held.
+/// once it has, that exception is returned; so is what the work throws, as a Status.
+/// Cancelled after EndActions(). The GIL must be held.
 arrow::Status WatchWork(Context& context, const pybind11::object& on_progress,
                         const std::function<void(const arrow::StopToken&)>& work);
+
+/// Stop all work that is watched, and wait for its end, for some seconds at most; none
+/// begins any more. Called when the interpreter exits: what the engine's threads use is
+/// destroyed next. The GIL must be held.
+void EndActions();
 
 /// Run an action that returns a Result, and raise if it failed.
 template <typename Action>

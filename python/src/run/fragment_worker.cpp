@@ -6,6 +6,7 @@
 
 #include <arrow/compute/initialize.h>
 
+#include "python/src/convert/gil.h"
 #include "python/src/run/map_python.h"
 
 namespace xshards::python {
@@ -17,9 +18,9 @@ bool AnyAlive(const std::vector<std::weak_ptr<arrow::Buffer>>& mappings) {
                      [](const auto& mapping) { return !mapping.expired(); });
 }
 
-/// Frames in reference cycles show a segment until they are collected.
+/// DataFrames in reference cycles refer to a segment until they are collected.
 void CollectGarbage() {
-  pybind11::gil_scoped_acquire acquire;
+  const AcquireGil acquire;
   PyGC_Collect();
 }
 
@@ -35,7 +36,7 @@ arrow::Result<std::unique_ptr<FragmentWorker>> FragmentWorker::Make(
   ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
   std::unique_ptr<FragmentWorker> worker(
       new FragmentWorker(memory_bytes, std::move(call)));
-  // Segments come from the parent and go to it, so none is ever idle here.
+  // Segments come from the parent and return to it, so none is ever idle here.
   ARROW_ASSIGN_OR_RAISE(worker->segments_,
                         SegmentPool::Make(spill_directory, &worker->budget_, 0));
   return worker;
@@ -62,7 +63,8 @@ arrow::Result<Encoded> FragmentWorker::Run(
     known.push_back({.segment = segments[i], .still_mapped = !mappings[i].expired()});
   }
   ARROW_ASSIGN_OR_RAISE(auto encoded, EncodeResult(*result, known));
-  // What was made here is lent again too: better to map it now than when it is written.
+  // Segments created here will be lent again: map them now rather than when they are
+  // written.
   for (const auto& made : std::span(encoded.segments).subspan(encoded.num_known)) {
     warm_.Map(*made);
   }

@@ -27,12 +27,12 @@ class FragmentWorker {
   static arrow::Result<std::unique_ptr<FragmentWorker>> Make(
       const std::string& spill_directory, int64_t memory_bytes, pybind11::object call);
 
-  /// Decode a fragment, run it with its output in shared segments, encode the result.
-  /// The result's segments stay open as long as it lives.
+  /// Decode a fragment, run it with its output in shared segments, encode the result. The
+  /// result keeps its segments open.
   arrow::Result<Encoded> Run(const std::shared_ptr<arrow::Buffer>& bytes,
                              std::vector<std::shared_ptr<Segment>> segments);
 
-  /// Lend a function memory of its input, to be changed as it likes; while it runs.
+  /// Lend a function writable memory of its input while it runs.
   std::optional<PrivateMemory::Loan> Lend(const arrow::Buffer& buffer);
 
  private:
@@ -43,7 +43,7 @@ class FragmentWorker {
 
   pybind11::object call_;
   MemoryBudget budget_;
-  WarmMappings warm_;  // of what it wrote and may be lent again
+  WarmMappings warm_;  // of segments it wrote and may be lent again
   std::unique_ptr<SegmentPool> segments_;
   std::unique_ptr<PrivateMemory> memory_;  // while a fragment runs
   OperatorTable operators_;

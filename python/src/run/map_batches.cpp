@@ -10,6 +10,7 @@
 #include <arrow/util/byte_size.h>
 #include <pybind11/stl.h>
 
+#include "python/src/convert/gil.h"
 #include "python/src/convert/status_exception.h"
 #include "xshards/storage/payload.h"
 #include "xshards/types/dictionary_encoding.h"
@@ -20,8 +21,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// Joins small batches of one schema, so that many small pieces do not become as many
-/// small blocks.
+/// Concatenates small batches of one schema, so that they do not become small blocks.
 class Coalescer {
  public:
   Coalescer(int64_t wanted_bytes, arrow::MemoryPool* pool)
@@ -98,7 +98,7 @@ class MapBatchesStream final : public BatchStream {
       ARROW_ASSIGN_OR_RAISE(const bool more, Fill());
       if (!more) break;
       if (KindOf(*rest_->schema()) != PayloadKind::kTable) {
-        if (rows > 0) break;  // it is the next piece
+        if (rows > 0) break;  // these rows are the next piece
         return CallOnOther(Payload::FromBatch(std::exchange(rest_, nullptr)));
       }
       auto slice = rest_->Slice(0, node_.batch_rows - rows);
@@ -113,7 +113,7 @@ class MapBatchesStream final : public BatchStream {
     return End();
   }
 
-  /// Make rest_ a batch with something in it; false at the end of the input.
+  /// Make rest_ a non-empty batch; false at the end of the input.
   arrow::Result<bool> Fill() {
     while (rest_ == nullptr || rest_->num_rows() == 0) {
       if (rest_ != nullptr && empty_schema_ == nullptr) empty_schema_ = rest_->schema();
@@ -155,7 +155,7 @@ class MapBatchesStream final : public BatchStream {
         ARROW_RETURN_NOT_OK(output_.Add(batch));
       }
       if (result.num_rows() == 0) {
-        // It carries the schema.
+        // An empty batch carries the schema.
         ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(result.schema()));
         ARROW_RETURN_NOT_OK(output_.Add(std::move(empty)));
       }
@@ -180,7 +180,7 @@ class MapBatchesStream final : public BatchStream {
     for (const Payload& payload : joined) {
       for (const auto& batch : payload.batches()) {
         ARROW_RETURN_NOT_OK(output_.Add(batch));
-        ARROW_RETURN_NOT_OK(output_.Flush());  // each is a payload of its own
+        ARROW_RETURN_NOT_OK(output_.Flush());  // each is a separate payload
       }
     }
     return arrow::Status::OK();
@@ -188,7 +188,7 @@ class MapBatchesStream final : public BatchStream {
 
   template <typename Work>
   static arrow::Status WithPython(const Work& work) {
-    py::gil_scoped_acquire acquire;
+    const AcquireGil acquire;
     try {
       work();
     } catch (py::error_already_set& error) {
@@ -203,10 +203,10 @@ class MapBatchesStream final : public BatchStream {
   OperatorContext& context_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::Schema>
-      empty_schema_;  // of an empty batch, where input_'s is not known
+      empty_schema_;  // of an empty batch, if that of input_ is unknown
   std::shared_ptr<arrow::RecordBatch> rest_;  // of the batch that pieces are cut from
   Coalescer output_;
-  std::vector<Payload> others_;  // what was returned that is not rows
+  std::vector<Payload> others_;  // returned payloads that are not rows
   bool called_ = false;
   bool ended_ = false;
 };

@@ -11,12 +11,12 @@
 
 namespace xshards::python {
 
-/// Calls a Python function on consecutive pieces of at most `node.batch_rows` rows, one
-/// at a time, so that no more than a piece of the input is in memory.
+/// Calls a Python function on consecutive batches of at most `node.batch_rows` rows, one
+/// at a time, so that only one batch of the input is in memory.
 ///
-/// `call` is called as by MapPythonExecutor, with one payload. A payload that holds no
-/// rows is first cut by `call.cut(payload, rows)`; what the function returns, other than
-/// rows, is kept to the end and joined by `call.join(payloads)`.
+/// `call` is called as by MapPythonExecutor, with one payload. A payload other than a
+/// Table is first split by `call.cut(payload, rows)`; returned payloads other than Tables
+/// are kept to the end and combined by `call.join(payloads)`.
 arrow::Result<std::unique_ptr<BatchStream>> MakeMapBatches(
     const MapPythonNode& node, std::unique_ptr<BatchStream> input, pybind11::handle call,
     OperatorContext& context);

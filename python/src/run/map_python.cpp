@@ -9,6 +9,7 @@
 #include <arrow/table.h>
 #include <pybind11/stl.h>
 
+#include "python/src/convert/gil.h"
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/map_batches.h"
 #include "xshards/memory/private_mapping.h"
@@ -22,8 +23,8 @@ namespace py = pybind11;
 
 namespace {
 
-/// Join the batches of a Table to one: a copy that is nobody else's, so that a function
-/// may get it to change; or no copy, where they lie side by side.
+/// Concatenate the batches of a Table: an exclusively owned copy, which a function may
+/// change in place; or no copy, if they are contiguous.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Join(
     const arrow::RecordBatchVector& batches, OperatorContext& context) {
   if (auto whole = JoinAdjacent(batches)) return whole;
@@ -38,8 +39,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Join(
   return joined;
 }
 
-/// Join batches, with values in place of encoded columns. The others are joined by
-/// themselves, so that no copy is made of those that lie side by side.
+/// Concatenate batches, with encoded columns decoded. Other columns are concatenated
+/// separately, so that contiguous ones are not copied.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinDecoded(
     const arrow::RecordBatchVector& batches, OperatorContext& context) {
   const auto& schema = batches.front()->schema();
@@ -73,7 +74,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinDecoded(
   return arrow::RecordBatch::Make(DecodedSchema(schema), num_rows, std::move(columns));
 }
 
-/// A partition's batches as payloads: Table batches joined, others one by one.
+/// A partition's batches as payloads: Table batches concatenated, others one by one.
 arrow::Result<std::vector<Payload>> ToPayloads(
     const std::shared_ptr<arrow::Schema>& schema, const arrow::RecordBatchVector& batches,
     OperatorContext& context) {
@@ -104,8 +105,8 @@ arrow::Result<std::vector<Payload>> ToPayloads(
   return payloads;
 }
 
-/// A function's output as it is published: each Table whole, as one batch, so that the
-/// next function gets it without a copy.
+/// A function's output as it is published: each Table as one batch, so that the next
+/// function gets it without a copy.
 arrow::Status AppendWhole(const Payload& payload, OperatorContext& context,
                           arrow::RecordBatchVector* out) {
   const auto& batches = payload.batches();
@@ -147,11 +148,11 @@ class MapPythonStream final : public BatchStream {
       input.reset();
     }
     inputs_.clear();
-    // What a function before this one was lent, it has given back with its result.
+    // The previous function has returned its borrowed memory with its result.
     if (context_.storage.inputs != nullptr) context_.storage.inputs->EndLoans();
     std::vector<Payload> results;
     {
-      py::gil_scoped_acquire acquire;
+      const AcquireGil acquire;
       try {
         results = call_(node_.function_hash, node_.format, context_.partition_index,
                         std::move(payloads))
@@ -168,7 +169,7 @@ class MapPythonStream final : public BatchStream {
   }
 
   const MapPythonNode& node_;
-  BatchStreams inputs_;  // none once read
+  BatchStreams inputs_;  // empty once read
   const py::handle call_;
   OperatorContext& context_;
   std::shared_ptr<arrow::Schema> schema_;

@@ -7,10 +7,10 @@
 
 namespace xshards::python {
 
-/// The executor of MapPython nodes: reads its input whole and calls
-/// `call(hash, format, partition_index, payloads)`, which returns the payloads of the
-/// output. Nodes with batch_rows see map_batches.h. `call` is borrowed: it must outlive
-/// the fragments that run.
+/// The executor of MapPython nodes: reads its complete input and calls `call(hash,
+/// format, partition_index, payloads)`, which returns the payloads of the output. For
+/// nodes with batch_rows see map_batches.h. `call` is borrowed: it must outlive the
+/// running fragments.
 OpenNode MapPythonExecutor(pybind11::handle call);
 
 }  // namespace xshards::python

@@ -9,6 +9,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include "python/src/convert/gil.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
 #include "xshards/memory/segment_pool.h"
@@ -40,24 +41,24 @@ arrow::Result<std::vector<std::shared_ptr<Segment>>> AdoptSegments(
 
 namespace {
 
-// For a result of fewer bytes no blank is lent: those of many fragments share a segment.
+// For a smaller result no empty segment is lent: results of many fragments share one.
 constexpr int64_t kWorthBlank = 64LL << 10;
 
-/// A function gets its partition whole, even where it does not fit.
+/// A function gets its complete partition, even if it exceeds the budget.
 void WarnOfLarge(const Fragment& fragment, int64_t limit) {
   const int64_t bytes = InputBytes(*fragment.root);
   const auto message =
       "partition " + std::to_string(fragment.index) + " of " +
       std::to_string(bytes >> 20) +
-      " MB is given to a Python function whole, but the memory budget is " +
+      " MB is passed to a Python function as a whole, but the memory budget is " +
       std::to_string(limit >> 20) +
-      " MB; repartition into smaller ones, or give more memory";
+      " MB; repartition into smaller ones, or increase memory";
   if (PyErr_WarnEx(PyExc_ResourceWarning, message.c_str(), 1) != 0) {
     throw py::error_already_set();
   }
 }
 
-/// One call of Run(): what the dispatcher's callbacks work on.
+/// The state of one call of Run(), used by the dispatcher's callbacks.
 class Batch {
  public:
   Batch(const std::vector<Fragment>& fragments, StorageEnvironment environment,
@@ -74,11 +75,12 @@ class Batch {
       large_.insert(index);
     }
     Encoded& sent = sent_[index];
-    // It was sent before: its worker died, or never began it, and has nothing of it now.
+    // It was sent before: its worker died or never began it, and no longer holds its
+    // segments.
     for (const auto& segment : sent.segments) segment->TakeBack();
     sent = {};
     Unwrap([&]() -> arrow::Status {
-      py::gil_scoped_release release;
+      const ReleaseGil release;
       ARROW_RETURN_NOT_OK(EncodeFragment(fragments_[index], environment_).Value(&sent));
       for (const auto& segment : sent.segments) segment->Lend();
       return arrow::Status::OK();
@@ -88,7 +90,7 @@ class Batch {
     return py::make_tuple(sent.bytes, DescribeSegments(sent.segments), functions);
   }
 
-  /// Warm pages to write to. The worker makes its own segment if these do not suit.
+  /// Warm pages to write to. The worker creates its own segment if these do not fit.
   py::object LendBlank(size_t index, int64_t worker) {
     const int64_t expected = ExpectedBytes(index);
     auto blank = expected < kWorthBlank
@@ -111,7 +113,7 @@ class Batch {
                       }));
     segments.insert(segments.end(), made.begin(), made.end());
     Unwrap([&]() -> arrow::Status {
-      py::gil_scoped_release release;
+      const ReleaseGil release;
       auto& result = results_[index];
       ARROW_RETURN_NOT_OK(DecodeResult(bytes, segments, environment_).Value(&result));
       for (const auto& store : {result.store, result.whole}) {
@@ -137,7 +139,7 @@ class Batch {
 
   bool MayStart() {
     Unwrap([&] {
-      py::gil_scoped_release release;
+      const ReleaseGil release;
       return environment_.budget->MakeRoom();
     }());
     return large_.empty() && !environment_.budget->over_high_mark();
@@ -146,7 +148,7 @@ class Batch {
   std::vector<FragmentResult> TakeResults() { return std::move(results_); }
 
  private:
-  /// What a fragment may write, judging by those that are done.
+  /// The estimated output of a fragment, from those that are done.
   int64_t ExpectedBytes(size_t index) const {
     const double part =
         read_ == 0 ? 1.0 : static_cast<double>(written_) / static_cast<double>(read_);
@@ -159,8 +161,9 @@ class Batch {
   const std::function<void()>& on_done_;
   std::vector<Encoded> sent_;  // keeps descriptors open while they are sent
   std::vector<FragmentResult> results_;
-  std::set<size_t> large_;  // running, and larger than the budget: nothing runs beside
-  int64_t read_ = 0;        // by the fragments that are done
+  std::set<size_t>
+      large_;         // running, and larger than the budget: nothing runs concurrently
+  int64_t read_ = 0;  // by the fragments that are done
   int64_t written_ = 0;
 };
 
@@ -170,12 +173,12 @@ ProcessRunner::ProcessRunner(py::object dispatcher)
     : dispatcher_(std::move(dispatcher)) {}
 
 ProcessRunner::~ProcessRunner() {
-  // The last owner may be an engine thread, or the interpreter may be gone already.
+  // The last owner may be an engine thread, or the interpreter may have been finalized.
   if (Py_IsInitialized() == 0) {
     dispatcher_.release();
     return;
   }
-  py::gil_scoped_acquire acquire;
+  const AcquireGil acquire;
   dispatcher_ = py::object();
 }
 
@@ -184,7 +187,7 @@ arrow::Result<std::vector<FragmentResult>> ProcessRunner::Run(
     const arrow::StopToken& stop, const std::function<void()>& on_done) {
   Batch batch(fragments, environment, on_done);
   {
-    py::gil_scoped_acquire acquire;
+    const AcquireGil acquire;
     try {
       dispatcher_.attr("run")(
           batch.Sizes(),

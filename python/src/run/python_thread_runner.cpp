@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "python/src/convert/gil.h"
 #include "python/src/run/map_python.h"
 #include "xshards/execution/operator_table.h"
 #include "xshards/storage/block_store.h"
@@ -31,13 +32,13 @@ PythonThreadRunner::PythonThreadRunner(int num_threads, py::object call,
       operators_on_empty_(OperatorsWith(call_on_empty_)) {}
 
 PythonThreadRunner::~PythonThreadRunner() {
-  // The last owner may be an engine thread, or the interpreter may be gone already.
+  // The last owner may be an engine thread, or the interpreter may have been finalized.
   if (Py_IsInitialized() == 0) {
     call_.release();
     call_on_empty_.release();
     return;
   }
-  py::gil_scoped_acquire acquire;
+  const AcquireGil acquire;
   call_ = py::object();
   call_on_empty_ = py::object();
 }
@@ -45,8 +46,8 @@ PythonThreadRunner::~PythonThreadRunner() {
 arrow::Result<std::vector<FragmentResult>> PythonThreadRunner::Run(
     const std::vector<Fragment>& fragments, StorageEnvironment environment,
     const arrow::StopToken& stop, const std::function<void()>& on_done) {
-  // Threads of their own for each stage: a function may itself run a plan, which must
-  // not wait for the threads that wait for it.
+  // Separate threads for each stage: a function may itself run a plan, which must not
+  // wait for the threads that wait for it.
   ARROW_ASSIGN_OR_RAISE(auto results, MakeThreadRunner(num_threads_, operators_)
                                           ->Run(fragments, environment, stop, on_done));
   const bool nothing =

@@ -14,9 +14,9 @@ namespace xshards::python {
 
 /// Runs fragments whose Python functions release the GIL, on threads of this process.
 ///
-/// `call` is what MapPythonExecutor takes and leaves partitions without rows out. Where
-/// that leaves nothing at all, the first fragment runs again with `call_on_empty`, so
-/// that the columns of the result are known.
+/// `call` is as for MapPythonExecutor and skips partitions without rows. If that skips
+/// all of them, the first fragment runs again with `call_on_empty`, so that the columns
+/// of the result are known.
 class PythonThreadRunner final : public Runner {
  public:
   PythonThreadRunner(int num_threads, pybind11::object call,
