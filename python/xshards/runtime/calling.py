@@ -50,7 +50,7 @@ class Caller:
         self._after_call = after_call
         self._lend = lend
         self.call_on_empty = call_on_empty
-        #: Whether a partition was left out for want of rows.
+        #: Whether a partition was skipped because it has no rows.
         self.skipped = False
 
     def __call__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import array
 import errno
+import functools
 import itertools
 import os
 import pickle
@@ -14,15 +15,16 @@ import struct
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["Channel", "wait_readable"]
 
 _HEAD = struct.Struct("<QI")
 # The kernel passes at most 253 descriptors in one message.
 _DESCRIPTORS_AT_ONCE = 250
-# Up to so many bytes it is cheaper to copy parts together than to write them apart.
+# Up to this many bytes, copying parts together is cheaper than separate writes.
 _ONE_WRITE = 1 << 16
+_WAIT_MILLISECONDS = 500
 
 
 class HasFileno(Protocol):
@@ -62,6 +64,9 @@ class Channel:
         #: What went through it, both ways: a few kilobytes a fragment, since data does
         #: not.
         self.num_bytes = 0
+        #: Called now and then while the other end takes nothing, or sends the rest of
+        #: nothing. Without it, waiting has no end but that of the other end.
+        self.while_waiting: Callable[[], None] | None = None
 
     @classmethod
     def pair(cls) -> tuple[Channel, Channel]:
@@ -95,8 +100,7 @@ class Channel:
         for chunk in chunks[1:]:
             self._write(b"\0", chunk)
         for part in parts:
-            self.socket.sendall(part)
-            self.num_bytes += len(part)
+            self._write_all(part)
 
     def receive(self) -> tuple[Any, list[int]]:
         """Wait for a message. EOFError if the other end is gone."""
@@ -123,29 +127,59 @@ class Channel:
     def _write(self, content: bytes, descriptors: Sequence[int] = ()) -> None:
         rights = array.array("i", descriptors)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if rights else []
-        sent = self.socket.sendmsg([content], ancillary)
-        if sent < len(content):
-            self.socket.sendall(memoryview(content)[sent:])
-        self.num_bytes += len(content)
+        flags = self._flags()
+        sent = self._retried(
+            select.POLLOUT, lambda: self.socket.sendmsg([content], ancillary, flags)
+        )
+        self.num_bytes += sent
+        self._write_all(memoryview(content)[sent:])
+
+    def _write_all(self, part: Any) -> None:
+        flags = self._flags()
+        left = memoryview(part)
+        while len(left) > 0:
+            send = functools.partial(self.socket.send, left, flags)
+            sent = self._retried(select.POLLOUT, send)
+            self.num_bytes += sent
+            left = left[sent:]
+
+    def _flags(self) -> int:
+        return 0 if self.while_waiting is None else socket.MSG_DONTWAIT
+
+    def _retried(self, event: int, call: Callable[[], Any]) -> Any:
+        """Call until it need not wait, looking after the other end meanwhile."""
+        while True:
+            try:
+                return call()
+            except BlockingIOError:
+                poll = select.poll()
+                poll.register(self.socket, event)
+                if not poll.poll(_WAIT_MILLISECONDS) and self.while_waiting:
+                    self.while_waiting()
 
     def _read(self, size: int) -> bytearray:
+        flags = self._flags()
         data = bytearray(size)
-        view = memoryview(data)
-        while len(view) > 0:
+        left = memoryview(data)
+        while len(left) > 0:
+            receive = functools.partial(self.socket.recv_into, left, 0, flags)
             try:
-                count = self.socket.recv_into(view)
+                count = self._retried(select.POLLIN, receive)
             except ConnectionResetError:
                 count = 0
             if count == 0:
                 raise EOFError
-            view = view[count:]
+            left = left[count:]
         self.num_bytes += size
         return data
 
     def _read_with_descriptors(self, size: int) -> tuple[bytearray, list[int]]:
         room = socket.CMSG_SPACE(_DESCRIPTORS_AT_ONCE * array.array("i").itemsize)
+        flags = self._flags()
         try:
-            data, ancillary, _flags, _address = self.socket.recvmsg(size, room)
+            data, ancillary, _flags, _address = self._retried(
+                select.POLLIN, lambda: self.socket.recvmsg(size, room, flags)
+            )
         except ConnectionResetError:
             raise EOFError from None
         if not data:

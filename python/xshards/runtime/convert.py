@@ -34,7 +34,7 @@ def to_value(
     use_threads: bool = False,
     lend: Lend | None = None,
 ) -> Any:
-    """Give a payload as the value it stands for; the caller may change it in place.
+    """Convert a payload to its Python value; the caller may change it in place.
 
     Memory that is lent is not copied.
     """
@@ -109,7 +109,7 @@ def _to_frame(
         case "numpy":
             value = table_to_frame(table, info, use_threads=use_threads, lend=lend)
             frame = value.to_frame() if value.ndim == 1 else value
-            # Labels may repeat, and arrays go by names.
+            # Labels may repeat, but arrays are identified by name.
             names = engine_names(list(frame.columns))
             columns = (column for _, column in frame.items())
             return {

@@ -43,13 +43,20 @@ class Dispatcher:
         self.call = Caller(_task_here)
         self.call_on_empty = Caller(_task_here, call_on_empty=True)
 
-    def configure(self, cores: int, memory_bytes: int, spill_directory: str) -> None:
+    def configure(
+        self,
+        cores: int,
+        memory_bytes: int,
+        spill_directory: str,
+        stopped_timeout: float,
+    ) -> None:
         """Say what the context has; workers share its cores and memory."""
         self._size = cores
         self._settings = Settings(
             spill_directory=spill_directory,
             memory_bytes=max(memory_bytes // cores, 1),
             threads=max(1, cores // self._size),
+            stopped_timeout=stopped_timeout,
         )
 
     @property
@@ -69,7 +76,7 @@ class Dispatcher:
                 self._pool = None
 
     def __del__(self) -> None:
-        # The last shards of a context are gone, and nobody closed it.
+        # The last shards of a context were deleted, but it was not closed.
         self.close()
 
     def run(
@@ -96,11 +103,11 @@ class Dispatcher:
             if pool is None:
                 return
             with Stage(pool, encode, lend_blank, finish, may_start, stopped) as stage:
-                # Largest first, so that none of them is what all others wait for.
+                # Largest first, so that none of them delays the end of the stage.
                 order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
                 stage.run(order, call_on_empty=False)
                 if sizes and len(stage.skipped) == len(sizes):
-                    # No partition has rows: ask the function once for its columns.
+                    # No partition has rows: call the function once for its columns.
                     stage.run([0], call_on_empty=True)
 
     @contextlib.contextmanager
@@ -119,6 +126,6 @@ class Dispatcher:
 
 def _task_here(name: str) -> Task:
     packed = find_packed(name)
-    assert packed is not None  # the plan that runs holds it
+    assert packed is not None  # the running plan holds it
     assert packed.task is not None
     return packed.task

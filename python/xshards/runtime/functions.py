@@ -57,7 +57,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The function's name, for people."""
+        """The function's name, for display."""
         return name_of(self.function)
 
 
@@ -84,7 +84,7 @@ def find_packed(name: str) -> PackedTask | None:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Name a callable for people."""
+    """Return the display name of a callable."""
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__qualname__", None) or type(function).__name__
@@ -95,7 +95,7 @@ def check_own_names(function: Callable[..., Any], given: Iterable[str]) -> None:
     """Refuse names that could be meant for the function as well as for the method."""
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some builtins do not tell
+    except (TypeError, ValueError):  # some builtins have no signature
         return
     bound = function.keywords if isinstance(function, functools.partial) else {}
     for name in given:
@@ -176,7 +176,7 @@ def pack_error(error: BaseException) -> tuple[bytes, str]:
 
 
 def load_error(pickled: bytes, text: str, where: str) -> BaseException:
-    """Bring an exception back to life, with the worker's traceback as a note."""
+    """Restore an exception, with the worker's traceback as a note."""
     error = _revive(pickle.loads(pickled))
     error.add_note(f"\nIn a worker process, {where}:\n\n{text}")
     return error
@@ -185,7 +185,7 @@ def load_error(pickled: bytes, text: str, where: str) -> BaseException:
 def _revive(content: Any) -> BaseException:
     if isinstance(content, BaseException):
         return content
-    # An exception whose constructor takes other arguments than it stores.
+    # The constructor takes other arguments than the exception stores.
     cls, args, state = content
     error: BaseException = cls.__new__(cls)
     error.args = args

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["OutputEnd", "WorkerOutput", "WorkerSide", "log_levels"]
 
 _CHUNK = 1 << 16
-# A line longer than this is passed on in parts, so that no line fills the memory.
+# A longer line is forwarded in parts, so that no line fills the memory.
 _LONGEST_LINE = 1 << 15
-# One that never stops printing does not hold up the end of a stage.
+# A worker that never stops printing must not delay the end of a stage.
 _DRAINED_CHUNKS = 16
 _LONGEST_RECORD = 1 << 16
 
@@ -67,7 +67,7 @@ class WorkerOutput:
         return ends
 
     def drain(self) -> None:
-        """Pass on what is there now."""
+        """Forward the available output."""
         for end in self.ends():
             for _ in range(_DRAINED_CHUNKS):
                 if not end.pass_on():
@@ -92,9 +92,9 @@ class WorkerOutput:
         self._theirs.close()
 
     def pass_on(self, descriptor: int) -> bool:
-        """Read one end once, and write whole lines; False if nothing came."""
+        """Read one end once, and write complete lines; False if nothing came."""
         if descriptor not in self._partial:
-            # Or it was closed since it was found readable.
+            # Or it was closed after it was found readable.
             return descriptor == self._records.fileno() and self._pass_on_record()
         try:
             chunk = os.read(descriptor, _CHUNK)
@@ -243,7 +243,7 @@ class _RecordSender(logging.Handler):
         self._end = end
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a record with its text made; what cannot be pickled is left behind."""
+        """Send a record with its formatted text, without what cannot be pickled."""
         try:
             content = {
                 name: value

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import signal
@@ -15,14 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xshards.runtime.channel import Channel
-from xshards.runtime.forkserver import kill_group
 from xshards.runtime.output import WorkerOutput
-from xshards.runtime.server import (
-    ForkServer,
-    heavy_modules,
-    module_path,
-    start_python,
-)
+from xshards.runtime.processes import end_marked, kill_group
+from xshards.runtime.server import SET_PATH, ForkServer, heavy_modules, start_python
+from xshards.runtime.stopped import StoppedWatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,10 +33,7 @@ __all__ = ["Worker", "WorkerPool"]
 _SERVER_ATTEMPTS = 2
 _EXIT_SECONDS = 1.0
 _OPEN_FILES = 1 << 17
-_SPAWN_CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from xshards.runtime.forkserver import spawned; spawned()"
-)
+_SPAWN_CODE = SET_PATH + "from xshards.runtime.forkserver import spawned; spawned()"
 
 
 @dataclass(eq=False)
@@ -53,6 +45,7 @@ class Worker:
     channel: Channel
     output: WorkerOutput
     process: subprocess.Popen[bytes] | None = None  # where it was not forked
+    mark: str = ""  # of that process
     functions: set[str] = field(default_factory=set)
     values: dict[str, weakref.ref[SharedSegment]] = field(default_factory=dict)
     surroundings: Surroundings | None = None
@@ -62,6 +55,11 @@ class Worker:
     def fileno(self) -> int:
         """Give the descriptor, for selectors."""
         return self.channel.fileno()
+
+    @property
+    def lost(self) -> bool:
+        """Whether it was ended because its fork server was gone."""
+        return self.channel.fileno() < 0
 
 
 class WorkerPool:
@@ -77,6 +75,7 @@ class WorkerPool:
         self._busy: set[Worker] = set()
         self._server: ForkServer | None = None
         self._spawning = False
+        self._watch = StoppedWatch(settings.stopped_timeout)
         _pools.add(self)
         _allow_many_files()
 
@@ -116,6 +115,8 @@ class WorkerPool:
 
         With `kill` it is ended first, so that it is gone when this returns.
         """
+        if worker.lost:
+            return "with its fork server"
         if kill:
             kill_group(worker.pid)
         code: int | None = None
@@ -134,6 +135,11 @@ class WorkerPool:
             return f"by signal {signal.Signals(-code).name}"
         except ValueError:
             return f"by signal {-code}"
+
+    def end_stopped(self) -> None:
+        """Warn of workers that are stopped, and end them after their time."""
+        if self._watch.due:
+            self._watch.look({one.pid: f"worker {one.number}" for one in self._busy})
 
     def output_ends(self) -> list[OutputEnd]:
         """Give what functions print and log by."""
@@ -165,7 +171,7 @@ class WorkerPool:
             self._server.close()
             self._server = None
         for worker in self._all():
-            # If it was the server that was killed, nobody else ends what they started.
+            # If the server was killed, nothing else ends the processes they started.
             kill_group(worker.pid)
             self._remove(worker)
 
@@ -175,7 +181,7 @@ class WorkerPool:
             worker.channel.close()
             worker.output.abandon()
             if worker.process is not None:
-                worker.process.returncode = 0  # not the child's to wait for
+                worker.process.returncode = 0  # not a child of this process
         self._idle.clear()
         self._busy.clear()
         if self._server is not None:
@@ -193,6 +199,7 @@ class WorkerPool:
         worker.output.close()
         if worker.process is not None:
             worker.process.wait()  # it was killed, or ended
+            end_marked(worker.mark)
 
     def _start_worker(self) -> Worker:
         used = {worker.number for worker in self._all()}
@@ -200,7 +207,7 @@ class WorkerPool:
         ours, theirs = Channel.pair()
         output = WorkerOutput(number)
         try:
-            pid, process = self._make_process([theirs.fileno(), *output.worker_ends])
+            made = self._make_process([theirs.fileno(), *output.worker_ends])
         except BaseException:
             ours.close()
             output.abandon()
@@ -208,40 +215,40 @@ class WorkerPool:
         finally:
             theirs.close()
         output.close_worker_ends()
-        if process is not None:
-            # One that has ended already shows when its first result is awaited.
+        worker = Worker(number, made[0], ours, output, *made[1:])
+        ours.while_waiting = self.end_stopped
+        if worker.process is not None:
+            # A worker that has already ended is detected when its first result is
+            # awaited.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 ours.send(self._settings)
-        return Worker(number, pid, ours, output, process)
+        return worker
 
     def _make_process(
         self, descriptors: list[int]
-    ) -> tuple[int, subprocess.Popen[bytes] | None]:
+    ) -> tuple[int] | tuple[int, subprocess.Popen[bytes], str]:
         for attempt in range(_SERVER_ATTEMPTS):
             if self._spawning:
                 break
             try:
-                # What one of them does on import may be what ended the first.
+                # Importing one of them may have ended the first.
                 server = self._ensure_server(self._modules() if attempt == 0 else ())
-                return server.fork(self._settings, descriptors), None
+                return (server.fork(self._settings, descriptors),)
             except (EOFError, OSError):
                 self.close()  # it was killed just now; its workers are gone with it
-        # Without a fork server workers take longer to start, and that is all.
+        # Without a fork server workers only take longer to start.
         self._spawning = True
         return self._spawn(descriptors)
 
     def _spawn(
         self, descriptors: list[int]
-    ) -> tuple[int, subprocess.Popen[bytes] | None]:
+    ) -> tuple[int, subprocess.Popen[bytes], str]:
         channel, *output = descriptors
-        numbers = ",".join(map(str, [channel, os.getpid(), *output]))
-        process = start_python(
-            _SPAWN_CODE,
-            [numbers, json.dumps(module_path())],
-            descriptors,
-            self._settings.threads,
+        arguments = (str(channel), str(os.getpid()), ",".join(map(str, output)))
+        process, mark = start_python(
+            _SPAWN_CODE, arguments, descriptors, self._settings.threads
         )
-        return process.pid, process
+        return process.pid, process, mark
 
     def _modules(self) -> set[str]:
         entry, _, _ = self._settings.entry.partition(":")
@@ -251,7 +258,9 @@ class WorkerPool:
         if self._server is not None and not self._server.alive:
             self.close()  # it was killed; its workers are gone with it
         if self._server is None:
-            self._server = ForkServer(self._settings.threads, modules)
+            self._server = ForkServer(
+                self._settings.threads, modules, self._settings.stopped_timeout
+            )
         return self._server
 
 

@@ -17,6 +17,8 @@ __all__ = ["Item", "Request", "Surroundings"]
 class Surroundings:
     """What a function finds around it, which workers take over from their parent."""
 
+    #: No other job of the session has this number.
+    job: int
     directory: str
     module_path: tuple[str, ...]
     #: The levels of the loggers that have one; the root's is under "".
@@ -50,7 +52,8 @@ class Request:
     values: list[tuple[str, int]]
     #: Drop functions and values sent before: the parent counts on none of them.
     forget: bool
-    #: If they are not what was sent before.
+    #: If they are not what was sent before: a job begins, and what functions of others
+    #: did to the process is undone.
     surroundings: Surroundings | None
     #: Call functions for a partition without rows too, to learn what they return.
     call_on_empty: bool

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 from collections import deque
@@ -36,12 +37,13 @@ __all__ = ["Encode", "Finish", "LendBlank", "Stage"]
 _SLICE_SECONDS = 0.05
 _MAX_ATTEMPTS = 3
 _KEPT_FUNCTIONS = 8
-# A message holds work for about this long, and not more than these.
+# A message has work for about this long, and at most this many fragments.
 _MESSAGE_SECONDS = 0.004
 _MESSAGE_FRAGMENTS = 64
 _MESSAGE_DESCRIPTORS = 200
 # A message that waits in a worker's socket must fit there, or sending it would block.
 _QUEUED_BYTES = 1 << 15
+_jobs = itertools.count(1)
 _SEND_ERRORS = (BrokenPipeError, ConnectionResetError)
 
 Segments = list[tuple[int, int, int]]
@@ -76,17 +78,18 @@ class Stage:
         self._may_start = may_start
         self._stop_requested = stop_requested
         self._surroundings = Surroundings(
+            next(_jobs),
             os.getcwd(),  # noqa: PTH109
             tuple(module_path()),
             log_levels(),
             tuple(worker_setup),
         )
         self._waiting: deque[int] = deque()
-        self._workers: list[Worker] = []  # those that have something to do
-        self._encoded: dict[int, Encoded] = {}  # looked at but not sent
-        self._seconds: float | None = None  # that a fragment takes, of late
+        self._workers: list[Worker] = []  # busy workers
+        self._encoded: dict[int, Encoded] = {}  # encoded but not sent
+        self._seconds: float | None = None  # seconds per fragment, recently
         self._deaths: dict[int, int] = {}
-        self._early_deaths = 0  # of workers that had begun nothing
+        self._early_deaths = 0  # deaths of workers that had not begun any fragment
         self._call_on_empty = False
         self.skipped: set[int] = set()
 
@@ -104,7 +107,7 @@ class Stage:
                 assignment.take_back()
             busy = any(worker.queue)
             self._close_queue(worker)
-            if worker.fileno() < 0:
+            if worker.lost:
                 continue
             if busy:
                 self._pool.drop(worker)
@@ -123,6 +126,7 @@ class Stage:
         while (self._waiting or self._workers) and not self._stop_requested():
             self._hand_out()
             self._collect_lost()
+            self._pool.end_stopped()
             watched: list[Worker | OutputEnd] = [*self._workers]
             watched += self._pool.output_ends()
             for end in wait_readable(watched, _SLICE_SECONDS):
@@ -142,7 +146,7 @@ class Stage:
             self._workers.append(worker)
             self._send(worker)
         for worker in self._workers:
-            queueable = len(worker.queue) < 2 and worker.fileno() >= 0
+            queueable = len(worker.queue) < 2 and not worker.lost
             if self._waiting and queueable and self._may_begin():
                 self._send(worker)
 
@@ -204,7 +208,7 @@ class Stage:
         for _, segments, _ in encoded:
             descriptors += [descriptor for _, descriptor, _ in segments]
         descriptors += [value.fileno() for value in values]
-        # A worker that died while idle shows on the next receive.
+        # A worker that died while idle is detected on the next receive.
         with contextlib.suppress(*_SEND_ERRORS):
             worker.channel.send(request, descriptors)
 
@@ -254,12 +258,15 @@ class Stage:
                     self._take(worker, result, descriptors)
                 self._close_done(worker)
             case ("error", index, pickled, text):
-                # It may have failed before it took what was sent: send it all again.
+                # It may have failed before it received everything: send it all again.
                 worker.functions.clear()
                 worker.values.clear()
                 worker.surroundings = None
                 self._report(worker, index)
                 raise load_error(pickled, text, f"partition {index}")
+            case ("spoiled",):
+                self._pool.drop(worker)
+                self._recover(worker)
 
     def _take(
         self,
@@ -302,7 +309,7 @@ class Stage:
 
     def _collect_lost(self) -> None:
         """Take back what workers had that ended with their fork server."""
-        for worker in [worker for worker in self._workers if worker.fileno() < 0]:
+        for worker in [worker for worker in self._workers if worker.lost]:
             self._recover(worker)
 
     def _note_death(self, worker: Worker) -> None:
@@ -344,7 +351,7 @@ class Stage:
 
 
 def _must_forget(worker: Worker) -> bool:
-    # What a function closes over stays in the worker's memory while it is kept.
+    # Objects that a function closes over stay in the worker's memory while it is kept.
     if worker.queue:
         return False
     values = [value() for value in worker.values.values()]

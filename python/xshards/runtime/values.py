@@ -28,7 +28,7 @@ _MEMFD_FLAGS = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 
 
 class SharedSegment:
-    """A pickled value in a memory segment, its buffers beside the pickle.
+    """A pickled value in a memory segment, followed by its buffers.
 
     Loading it copies none of the buffers: arrays in it are read-only views of the
     segment, in whichever process.
@@ -62,7 +62,7 @@ class SharedSegment:
 
     @property
     def closed(self) -> bool:
-        """Whether it was given up."""
+        """Whether it was unpersisted."""
         return not self._close.alive
 
     def fileno(self) -> int:

@@ -24,6 +24,7 @@ from xshards.runtime.assignment import claim
 from xshards.runtime.calling import Caller
 from xshards.runtime.functions import Task, pack_error
 from xshards.runtime.output import WorkerSide
+from xshards.runtime.process_state import ProcessState, SpoiledError
 from xshards.runtime.shipping import set_up
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ __all__ = ["Settings", "main", "settle"]
 
 # Results of fragments shorter than this are sent together.
 _REPORT_SECONDS = 0.004
-# Whom the kernel should rather kill than the driver when memory runs out.
+# When memory runs out, the kernel should kill workers rather than the driver.
 _OUT_OF_MEMORY_SCORE = "500"
 
 Segments = list[tuple[int, int, int]]
-# Fragment, what it gave, whether it was skipped for want of rows, and seconds.
+# Fragment, its result, whether it was skipped because it had no rows, and seconds.
 Result = tuple[int, _core.EncodedResult, bool, float]
 
 
@@ -53,6 +54,8 @@ class Settings:
     threads: int
     #: What the process runs, as "module:function"; it never returns.
     entry: str = "xshards.runtime.worker:main"
+    #: After how many seconds one that is stopped is replaced.
+    stopped_timeout: float = 60.0
 
 
 def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
@@ -60,7 +63,7 @@ def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoRetur
     status = 0
     try:
         side = WorkerSide(output)
-        faulthandler.enable()  # a crash says where
+        faulthandler.enable()  # print the traceback on a crash
         _Worker(channel, settings, side).serve()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
@@ -90,6 +93,7 @@ class _Worker:
         )
         os.register_at_fork(after_in_child=channel.close)
         settle(settings)
+        self._state = ProcessState()
 
     def serve(self) -> None:
         while True:
@@ -97,6 +101,9 @@ class _Worker:
             claims, *rest = descriptors
             try:
                 self._serve(request, claims, rest)
+            except SpoiledError:
+                self._channel.send(("spoiled",))
+                return
             finally:
                 os.close(claims)
 
@@ -108,9 +115,13 @@ class _Worker:
             self._prepare(request, descriptors)
             for item in request.items:
                 if not claim(claims):
-                    break  # the parent took the rest back
+                    break  # the parent has taken the rest back
                 index = item.index
                 results.add(self._run(item, left.pop(0)))
+                self._state.check()
+        except SpoiledError:
+            results.send()
+            raise
         except BaseException as error:  # it belongs to the caller
             results.send()
             self._channel.send(("error", index, *pack_error(error)))
@@ -138,6 +149,7 @@ class _Worker:
             values.attach(name, descriptor, size)
         self._caller.call_on_empty = request.call_on_empty
         if request.surroundings is not None:
+            self._state.restore()
             os.chdir(request.surroundings.directory)
             sys.path[:] = request.surroundings.module_path
             self._side.apply(request.surroundings.log_levels)
@@ -162,6 +174,7 @@ class _Worker:
             self._side.flush()
             os._exit(0)
         self._side.restore()
+        self._state.restore_limits()
 
 
 class _Results:
@@ -196,7 +209,7 @@ def settle(settings: Settings) -> None:
     pa.set_cpu_count(settings.threads)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(settings.threads)
-    # Workers are copies of one process: without this they draw the same numbers.
+    # Workers are forks of one process: without this they draw the same random numbers.
     random.seed()
     np.random.seed()  # noqa: NPY002 - functions may use the global generator
     with contextlib.suppress(OSError):

@@ -62,7 +62,7 @@ def test_workers_come_from_the_server(numbers, own_context):
     assert num_threads(server_of(own_context)) == 1
 
 
-def test_what_is_loaded_here_is_loaded_there(heavy, numbers, own_context):
+def test_modules_loaded_here_are_loaded_in_workers(heavy, numbers, own_context):
     __import__(heavy("heavy_one"))
 
     def loaded_before(df):
@@ -108,7 +108,7 @@ def pid(df): return PID
     ],
     ids=["raises", "ends the process"],
 )
-def test_a_module_that_fails_there_is_survived(
+def test_a_module_that_fails_in_the_server_is_survived(
     heavy, numbers, own_context, content, monkeypatch
 ):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
@@ -145,9 +145,7 @@ def test_torch_is_preloaded_without_threads(numbers, own_context):
     assert num_threads(server_of(own_context)) == 1
 
 
-def test_environment_directory_and_path_are_those_of_now(
-    numbers, tmp_path, monkeypatch
-):
+def test_environment_directory_and_path_are_current(numbers, tmp_path, monkeypatch):
     numbers.transform_shard(len).collect()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "lib"))

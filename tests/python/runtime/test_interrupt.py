@@ -115,7 +115,7 @@ def test_interrupt_ends_an_action_within_a_second(code):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_interrupted_operation_leaves_nothing_behind(operation, tmp_path):
+def test_an_interrupted_operation_leaves_no_files(operation, tmp_path):
     code = SPILLING.replace("OPERATION", OPERATIONS[operation])
     with running(code, tmp_path) as (process, children):
         interrupt(process, children)

@@ -129,7 +129,7 @@ def test_sessions_that_are_killed(ending, tmp_path):
         process.wait(30)
 
 
-def test_a_killed_fork_server_leaves_nothing(tmp_path):
+def test_a_killed_fork_server_leaves_no_processes(tmp_path):
     with session("begin(); tell('ready'); input()", tmp_path) as (process, children):
         [server] = psutil.Process(process.pid).children()
         server.kill()

@@ -39,7 +39,7 @@ def test_large_buffers():
     np.testing.assert_array_equal(received, array)
 
 
-def test_both_ends_count_what_went_through():
+def test_both_ends_count_transferred_bytes():
     left, right = Channel.pair()
     for message in ("short", b"x" * 100_000):
         sender = threading.Thread(target=left.send, args=(message,))
@@ -99,7 +99,7 @@ def raised(error):
         return load_error(*pack_error(caught), where="partition 3")
 
 
-def test_errors_travel():
+def test_errors_can_be_pickled():
     error = raised(KeyError("k"))
     assert type(error) is KeyError
     assert error.args == ("k",)

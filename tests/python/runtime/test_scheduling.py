@@ -98,7 +98,7 @@ def test_largest_file_first(tmp_path, messages):
     assert messages[0] == [1]
 
 
-def test_a_slow_partition_idles_nobody(tmp_path):
+def test_a_slow_partition_does_not_idle_other_workers(tmp_path):
     """All others are done before the slow one is, though it is in their midst."""
     count = 40
 
@@ -128,7 +128,7 @@ def test_all_workers_are_used(tmp_path):
     assert len(set(shards.transform_shard(meet).collect())) == 2
 
 
-def test_a_full_budget_holds_fragments_back(tmp_path, monkeypatch):
+def test_a_full_budget_delays_fragments(tmp_path, monkeypatch):
     """Workers do not run ahead while the results there are do not fit."""
     context = xs.Context(cores=2, memory="64MB", spill_dir=tmp_path)
     try:

@@ -38,7 +38,7 @@ PASSED_ON = [
 
 
 @pytest.mark.parametrize("function", PASSED_ON)
-def test_what_is_passed_on_is_not_written(shared, frame, function):
+def test_unchanged_columns_are_not_written(shared, frame, function):
     halves = [frame.iloc[:100_000], frame.iloc[100_000:]]
     expected = pd.concat(
         [function(half.reset_index(drop=True)) for half in halves], ignore_index=True
@@ -74,7 +74,7 @@ def test_slices_of_arrow_tables_are_passed_on(shared, frame):
     assert_same(passed.to_pandas(), expected)
 
 
-def test_rows_of_a_cached_scan_lie_side_by_side(frame, tmp_path):
+def test_rows_of_a_cached_scan_are_contiguous(frame, tmp_path):
     frame = frame.drop(columns="f")  # with nulls, which floats of pandas have not
     # Of few texts the engine keeps dictionaries, see below.
     frame["s"] = (frame["s"] + " " + frame.index.astype("str")).astype("str")
@@ -87,7 +87,7 @@ def test_rows_of_a_cached_scan_lie_side_by_side(frame, tmp_path):
     assert 8 * ROWS <= written() < 9 * ROWS
 
 
-def test_of_a_cached_scan_text_of_few_values_is_written_out(frame, tmp_path):
+def test_text_of_a_cached_scan_is_decoded_when_written(frame, tmp_path):
     frame = frame.drop(columns="f")
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=10_000)
     shards = xs.read_parquet(tmp_path, num_partitions=2).cache()
@@ -120,7 +120,7 @@ def test_a_changed_column_is_written_and_its_neighbours_are_not(shared, frame):
     np.testing.assert_array_equal(out["i"], np.concatenate([h[::-1] for h in halves]))
 
 
-def test_a_change_undone_is_no_change(shared, frame):
+def test_an_undone_change_is_not_written(shared, frame):
     def there_and_back(df):
         old = df.at[0, "i"]
         df.at[0, "i"] = old + 1
@@ -145,7 +145,7 @@ def test_a_few_rows_do_not_keep_a_segment(shared, context):
     assert len(few) == 20
 
 
-def test_arrays_and_objects_are_lent_and_passed_on():
+def test_arrays_and_objects_are_lent_and_forwarded():
     table = xs.from_pandas(pd.DataFrame({"n": range(4)}), 2)
     big = 300_000
     arrays = run(
@@ -183,7 +183,7 @@ def test_arrays_and_objects_are_lent_and_passed_on():
         assert (other[1] == n).all()
 
 
-def test_columns_without_bytes_are_passed_on():
+def test_columns_without_bytes_are_forwarded():
     empty = pd.DataFrame({"s": pd.Series([""] * 1000, dtype="str")})
     shards = run(xs.from_pandas(empty, 2).transform_shard(lambda df: df.copy()))
     passed = run(shards.transform_shard(lambda df: df))
@@ -244,7 +244,7 @@ def test_segments_are_used_again(frame, context):
     assert context._core.used_bytes < 3 * one
 
 
-def test_what_a_function_keeps_is_never_overwritten(frame):
+def test_memory_kept_by_a_function_is_never_overwritten(frame):
     xs.init(cores=2, memory="1GB")  # these workers keep things
 
     def keep(df):
@@ -277,7 +277,7 @@ def test_what_a_function_keeps_is_never_overwritten(frame):
     assert not any(d for part in differences for d in part)
 
 
-def test_idle_segments_go_before_anything_is_spilled(frame, context):
+def test_idle_segments_are_freed_before_anything_is_spilled(frame, context):
     out = run(xs.from_pandas(frame, 2).transform_shard(lambda df: df.copy()))
     del out
     gc.collect()
@@ -286,7 +286,7 @@ def test_idle_segments_go_before_anything_is_spilled(frame, context):
     assert context._core.used_bytes < before
 
 
-def test_little_goes_through_the_sockets(context):
+def test_few_bytes_go_through_the_sockets(context):
     rows = 100 << 20 >> 3
     shards = xs.from_pandas(pd.DataFrame({"x": np.arange(rows)}), 8)
     run(shards.transform_shard(lambda df: df))  # workers are up

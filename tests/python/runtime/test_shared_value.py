@@ -135,7 +135,7 @@ def test_unpersist(shards):
     assert "unpersisted" in repr(shared)
 
 
-def test_workers_let_go_of_it(shards):
+def test_workers_release_it(shards):
     shared = xs.SharedValue(np.ones(1000))
     assert shards.transform_shard(lambda df: shared.value.size).collect() == [1000] * 6
     shared.unpersist()

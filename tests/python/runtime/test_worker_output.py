@@ -82,7 +82,7 @@ def test_output_comes_while_the_function_runs(numbers, capsys, tmp_path):
     assert "begun" in "".join(seen)
 
 
-def test_last_words_of_a_dying_worker(numbers, capsys, tmp_path):
+def test_output_of_a_dying_worker_is_shown(numbers, capsys, tmp_path):
     def die(df):
         if not (tmp_path / "died").exists():
             (tmp_path / "died").touch()
@@ -93,7 +93,7 @@ def test_last_words_of_a_dying_worker(numbers, capsys, tmp_path):
     assert re.fullmatch(r"\[worker [01]\] farewell\n", capsys.readouterr().out)
 
 
-def test_a_crash_says_where(numbers, capsys):
+def test_a_crash_prints_a_traceback(numbers, capsys):
     def crash(df):
         import ctypes
 
