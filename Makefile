@@ -49,16 +49,19 @@ demo: build ## Read, transform, partition and aggregate 336,776 flights
 cpp-dev cpp-asan cpp-tsan cpp-release: cpp-%: setup
 	@.ci/compile.sh $*
 
-.PHONY: test test-cpp test-python test-slow test-wheel
-test: test-cpp test-python ## C++ tests, Python tests, README and docstring examples
+.PHONY: test test-cpp test-python test-tensorflow test-slow test-wheel
+test: test-cpp test-python test-tensorflow ## C++ tests, Python tests, README and docstring examples
 test-cpp: cpp-dev
 	@$(CTEST) "C++ tests" ctest --preset dev
 test-python: build
 	@.ci/setup-venv.sh $(PYTHON) .venv-s3 --own-pins python/requirements-s3.txt
 	@$(PYTEST) "Python tests" $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
+# In processes of their own: the other tests never import TensorFlow.
+test-tensorflow: build ## The Python tests that need TensorFlow
+	@.ci/setup-venv.sh $(PYTHON) $(VENV) python/requirements-tensorflow-alone.txt python/requirements-tensorflow.txt
+	@$(PYTEST) "TensorFlow tests" $(VENV)/bin/python -m pytest -m 'tensorflow and not slow'
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(PYTEST) "slow Python tests" $(VENV)/bin/python -m pytest -m slow --timeout 3600
-
 
 .PHONY: wheel
 wheel: setup ## Leave a portable wheel in dist/

@@ -4,6 +4,7 @@
 # the same files has finished before.
 # Usage: setup-venv.sh <python> <venv> [--torch | --own-pins] <requirements.txt>...
 # --own-pins: the files pin all that they need, which python/constraints.txt would exclude.
+# A file named *-alone.txt is installed without the dependencies of its packages.
 set -euo pipefail
 python=$1 venv=$2
 shift 2
@@ -38,7 +39,11 @@ install() {
   fi
   local file
   for file in "$@"; do
-    "${pip[@]}" -r "$file"
+    if [[ $file == *-alone.txt ]]; then
+      "${pip[@]}" --no-deps -r "$file"
+    else
+      "${pip[@]}" -r "$file"
+    fi
   done
 }
 export -f install

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call of fit: epochs, validation and callbacks, in the order Keras has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.learn.tf.callbacks import make_callbacks, wants_batches
+from xshards.learn.tf.packages import is_of_keras
+from xshards.learn.training.epoch_watch import Watch
+from xshards.learn.training.meters import Meters
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from xshards.learn.tf.estimator import Estimator
+    from xshards.learn.tf.inputs import Prepared
+    from xshards.learn.training.commands import Trained
+    from xshards.learn.training.job import Job
+
+__all__ = ["FitOptions", "fit", "merged_results"]
+
+
+@dataclass
+class FitOptions:
+    """The arguments of `Estimator.fit` besides data."""
+
+    epochs: int
+    batch_size: int
+    verbose: int
+    callbacks: list[Any]
+    class_weight: dict[int, float] | None
+    initial_epoch: int
+    steps_per_epoch: int | None
+    validation_steps: int | None
+    validation_freq: Any
+    checkpoint_trigger: Any
+    shuffle: bool
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse what makes no sense."""
+        for name in ("epochs", "batch_size", "steps_per_epoch", "validation_steps"):
+            value = getattr(self, name)
+            if value is None and name.endswith(("_epoch", "_steps")):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int):
+                msg = f"{name} must be a whole number, got {value!r}"
+                raise XShardsTypeError(msg)
+            if value < 1:
+                msg = f"{name} must be at least 1, got {value}"
+                raise XShardsValueError(msg)
+
+    def validates(self, epoch: int) -> bool:
+        """Whether the model is measured after an epoch, counted from 0."""
+        if isinstance(self.validation_freq, int):
+            return (epoch + 1) % self.validation_freq == 0
+        return epoch + 1 in self.validation_freq
+
+
+def fit(
+    estimator: Estimator,
+    train: Prepared,
+    validation: Prepared | None,
+    options: FitOptions,
+) -> dict[str, list[Any]]:
+    """Train; see `Estimator.fit`."""
+    sources = [_Source(estimator._job, train, options.batch_size)]
+    if validation is not None:
+        sources.append(_Source(estimator._job, validation, options.batch_size))
+    try:
+        return _Fit(estimator, options, *sources).run()
+    finally:
+        for source in sources:
+            source.drop()
+
+
+class _Source:
+    """The data that replicas have at one time."""
+
+    def __init__(self, job: Job, prepared: Prepared, batch_size: int) -> None:
+        self._job = job
+        self._prepared = prepared
+        self._number: int | None = None
+        self.batch_size = prepared.batch_size or batch_size
+        self.shuffle = prepared.shuffle
+        self._data = prepared.first
+
+    @property
+    def num_batches(self) -> int | None:
+        """How many batches an epoch has, if that is known."""
+        return self._data.num_batches(self.batch_size)
+
+    def number(self) -> int:
+        """Return the number of the source for an epoch that begins."""
+        prepared = self._prepared
+        if self._number is None:
+            self._number = self._job.add_source(self._data)
+        elif prepared.again is not None:
+            self.drop()
+            self._data = prepared.again()
+            self._number = self._job.add_source(self._data)
+        return self._number
+
+    def drop(self) -> None:
+        """Let replicas forget the data."""
+        if self._number is not None:
+            self._job.drop_source(self._number)
+
+
+class _Fit:
+    def __init__(
+        self,
+        estimator: Estimator,
+        options: FitOptions,
+        train: _Source,
+        validation: _Source | None = None,
+    ) -> None:
+        self._estimator = estimator
+        self._train = train
+        self._validation = validation
+        self._job = estimator._job
+        self._model = estimator._model
+        self._options = options
+        self._initial = self._model.metrics_at_start()
+        self._callbacks = make_callbacks(self._model.keras, options, self._num_steps())
+        self._batches = wants_batches(self._callbacks)
+        self._watch = Watch(
+            self._job,
+            trigger=options.checkpoint_trigger,
+            model_dir=estimator._model_dir,
+            log_dir=estimator._log_dir,
+            show=False,
+        )
+        self._batch = 0
+        self._steps: int | None = None
+
+    def run(self) -> dict[str, list[Any]]:
+        options, keras_model = self._options, self._model.keras
+        keras_model.stop_training = False
+        logs: dict[str, Any] = {}
+        try:
+            self._call("on_train_begin")
+            for epoch in range(options.initial_epoch, options.epochs):
+                logs = self._epoch(epoch)
+                if keras_model.stop_training:
+                    break
+            self._call("on_train_end", logs)
+        finally:
+            self._watch.close()
+        history = keras_model.history
+        return {name: list(values) for name, values in history.history.items()}
+
+    def _epoch(self, epoch: int) -> dict[str, Any]:
+        options, source = self._options, self._train
+        self._call("on_epoch_begin", epoch)
+        self._watch.before_epoch(None)
+        answers = self._train_epoch(source)
+        logs = self._logs(answers)
+        stats = Meters.merged([one.meters for one in answers]).summary()
+        if self._validation is not None and options.validates(epoch):
+            found = self._validate(self._validation)
+            logs |= {f"val_{name}": value for name, value in found.items()}
+        self._watch.after_epoch({**stats, **logs})
+        if options.callbacks:
+            self._job.take_state()
+        self._call("on_epoch_end", epoch, logs)
+        return logs
+
+    def _train_epoch(self, source: _Source) -> list[Trained]:
+        options = self._options
+        number = source.number()
+        self._batch = self._job.first_batch
+        self._steps = self._num_steps()
+        if self._batches and self._steps is not None:
+            self._call("on_train_batch_begin", self._batch)
+        return self._job.train_epoch(
+            number,
+            batch_size=source.batch_size,
+            shuffle=options.shuffle if source.shuffle is None else source.shuffle,
+            max_batches=options.steps_per_epoch,
+            info={"class_weight": options.class_weight},
+            after_update=self._after_update,
+        )
+
+    def _num_steps(self) -> int | None:
+        """Return how many steps an epoch has, if that is known."""
+        limit, known = self._options.steps_per_epoch, self._train.num_batches
+        if known is None or limit is None:
+            return known
+        return min(known, limit)
+
+    def _logs(self, answers: list[Trained]) -> dict[str, Any]:
+        """Return what Keras would log: metrics, or what `train_step` returned."""
+        found = merged_results(
+            self._model, [one.buffers[2] for one in answers], self._initial
+        )
+        own = [one.result for one in answers if one.result and one.result["logs"]]
+        names = own[0]["logs"] if own else {}
+        if not names or set(names) <= set(found) or _is_standard(self._model.keras):
+            return found
+        rows = sum(one["num_samples"] for one in own)
+        return {
+            name: sum(one["logs"][name] * one["num_samples"] for one in own) / rows
+            for name in names
+        }
+
+    def _validate(self, source: _Source) -> dict[str, Any]:
+        self._call("on_test_begin")
+        found = self._estimator._measure(
+            source.number(), source.batch_size, self._options.validation_steps
+        )
+        self._call("on_test_end", found)
+        return found
+
+    @property
+    def _after_update(self) -> Any:
+        watch = self._watch.after_update
+        if not self._batches:
+            return watch
+
+        def after_update() -> None:
+            if watch is not None:
+                watch()
+            positions = [one for one in self._job.positions()[0] if one is not None]
+            logs = merged_results(
+                self._model, [one.buffers[2] for one in positions], self._initial
+            )
+            self._report_batch(logs)
+            self._estimator._share_driver_changes()
+
+        return after_update
+
+    def _report_batch(self, logs: dict[str, Any]) -> None:
+        """Call callbacks at the end of a batch, and at the begin of the next."""
+        if self._steps is None:
+            # Only now it is known that there was a batch.
+            self._callbacks.on_train_batch_begin(self._batch)
+        self._callbacks.on_train_batch_end(self._batch, logs)
+        self._batch += 1
+        more = self._steps is not None and self._batch < self._steps
+        if more:
+            self._callbacks.on_train_batch_begin(self._batch)
+
+    def _call(self, stage: str, *arguments: Any) -> None:
+        getattr(self._callbacks, stage)(*arguments)
+        self._estimator._share_driver_changes()
+
+
+def merged_results(
+    model: Any,
+    states: list[np.ndarray[Any, Any]],
+    initial: np.ndarray[Any, Any],
+) -> dict[str, Any]:
+    """Compute the metrics of all rows from the states that replicas have."""
+    model.state.write_metrics(model.state.merged(states, initial))
+    found: dict[str, Any] = model.results()
+    return found
+
+
+def _is_standard(keras_model: Any) -> bool:
+    return is_of_keras(type(keras_model).train_step)

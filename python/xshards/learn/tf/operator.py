@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replica does with the batches of a Keras model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xshards.learn.tf.batches import weights_of_classes
+from xshards.learn.tf.step_functions import (
+    PredictFunction,
+    TestFunction,
+    TrainFunction,
+)
+from xshards.learn.training.meters import NUM_SAMPLES
+from xshards.learn.training.operator import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from xshards.learn.tf.model import KerasModel
+
+__all__ = ["KerasOperator"]
+
+
+class KerasOperator(Operator):
+    """Runs the model's `train_step`, `test_step` and `predict_step`."""
+
+    _train_function: TrainFunction | None = None
+    _test_function: TestFunction | None = None
+    _predict_function: PredictFunction | None = None
+
+    def train_epoch(self, iterator: Iterable[Any], info: dict[str, Any]) -> Any:
+        """Train on all batches; returns what `train_step` returned last."""
+        model: KerasModel = self.model
+        turn = self._turn
+        assert turn is not None
+        if turn.meters.num_batches == 0:  # no replica has begun this epoch
+            model.metrics_at_start()
+        logs: dict[str, float] = {}
+        for batch in iterator:
+            values = self.train_batch(batch, info)
+            logs = values.pop("logs")
+            turn.end_batch(values)
+            self.global_step += 1
+        return {NUM_SAMPLES: turn.meters.num_samples, "logs": logs}
+
+    def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
+        """Compute the gradients of a batch, and have them applied."""
+        model, turn = self.model, self._turn
+        assert turn is not None
+        if self._train_function is None:
+            self._train_function = TrainFunction(model)
+        batch = _weighted(batch, batch_info.get("class_weight"))
+        seed = getattr(turn.adapter, "last_seed", 0)
+        gradients, logs, state = self._train_function(
+            batch, seed, turn.rows / turn.step_rows
+        )
+        model.state.latest = [one.numpy() for one in state]
+        values = dict(
+            zip(self._train_function.log_names, logs.numpy().tolist(), strict=True)
+        )
+        found: dict[str, Any] = {NUM_SAMPLES: turn.rows}
+        if "loss" in values:
+            found["train_loss"] = values["loss"]
+        turn.pending = found
+        self.optimizer.step(gradients, self._train_function.present)
+        return {**found, "logs": values}
+
+    def validate(
+        self,
+        val_iterator: Iterable[Any],
+        info: dict[str, Any],
+        metrics: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Measure the model on all batches; returns the state of its metrics."""
+        model, turn = self.model, self._turn
+        assert turn is not None
+        if self._test_function is None:
+            self._test_function = TestFunction(model)
+        model.metrics_at_start()
+        rows = 0
+        for batch in val_iterator:
+            self._test_function(batch, turn.rows / turn.step_rows)
+            rows += turn.rows
+        model.state.latest = None
+        return {NUM_SAMPLES: rows, "metrics": model.state.read()[2]}
+
+    def forward_batch(
+        self, batch: Any, batch_info: dict[str, Any]
+    ) -> tuple[Any, Any, Any]:
+        """Return the output and the target; losses are a matter of `test_step`."""
+        x, y, _ = batch
+        return self.model.keras(x, training=False), y, None
+
+    def predict_batch(self, pred_batch: Any) -> Any:
+        """Return the model's output for a batch of features."""
+        if self._predict_function is None:
+            self._predict_function = PredictFunction(self.model)
+        features = pred_batch[0] if len(pred_batch) == 1 else tuple(pred_batch)
+        return self._predict_function(features)
+
+
+def _weighted(batch: Any, class_weight: dict[int, float] | None) -> Any:
+    if class_weight is None:
+        return batch
+    x, y, weight = batch
+    by_class = weights_of_classes(y, class_weight)
+    return x, y, by_class if weight is None else by_class * np.asarray(weight)
