@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> None:
     )
     parser.add_argument("-m", dest="module", action="store_true", help="a module")
     parser.add_argument("script", help="the script to run, or the module's name")
-    parser.add_argument("args", nargs=argparse.REMAINDER, help="what it is given")
+    parser.add_argument("args", nargs=argparse.REMAINDER, help="its arguments")
     options = parser.parse_args(arguments)
     install(shadow=options.shadow)
     sys.argv = [options.script, *options.args]
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> None:
     script = Path(options.script)
     if not script.is_file():
         parser.error(f"there is no script {options.script!r}")
-    # Where Python itself looks first: the folder of the script.
+    # The folder of the script, as Python itself would put first.
     sys.path[0] = str(script.resolve().parent)
     runpy.run_path(str(script), run_name="__main__")
 

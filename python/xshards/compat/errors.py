@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Orca users catch, and what is not there yet."""
+"""Errors that Orca users catch, and the one for features not implemented yet."""
 
 from __future__ import annotations
 
 from xshards.errors import XShardsRuntimeError, XShardsTypeError, XShardsValueError
 
-__all__ = ["OrcaInputError", "OrcaTypeError"]
+__all__ = ["OrcaAssertionError", "OrcaInputError", "OrcaTypeError"]
 
 
 class OrcaInputError(XShardsRuntimeError, XShardsValueError):
@@ -17,3 +17,7 @@ class OrcaInputError(XShardsRuntimeError, XShardsValueError):
 
 class OrcaTypeError(OrcaInputError, XShardsTypeError):
     """An operation does not apply to what these shards hold."""
+
+
+class OrcaAssertionError(OrcaInputError, AssertionError):
+    """What Analytics Zoo asserts and BigDL raises as a RuntimeError."""

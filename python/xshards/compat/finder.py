@@ -11,8 +11,9 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from xshards.compat.keras_version import leave_keras_alone, select_legacy_keras
 from xshards.compat.later import Later
-from xshards.compat.modules import MODULES, ROOTS, Alias, Planned
+from xshards.compat.modules import MODULES, ROOTS, Alias, Lazy, Planned
 from xshards.runtime.shipping import worker_setup
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.abc.Loader):
-    """Fills a module with names of ours, or with promises."""
+    """Fills a module with our names, or with placeholders."""
 
-    def __init__(self, entry: Alias | Planned) -> None:
+    def __init__(self, entry: Alias | Lazy | Planned) -> None:
         self._entry = entry
 
     def exec_module(self, module: ModuleType) -> None:
@@ -57,6 +58,9 @@ class _Loader(importlib.abc.Loader):
                 module.__doc__ = source.__doc__
                 vars(module)["__all__"] = list(names)
                 vars(module)["__getattr__"] = _submodules_of(name)
+            case Lazy(target, names):
+                vars(module)["__all__"] = list(names)
+                vars(module)["__getattr__"] = _loaded_names_of(name, target, names)
             case Planned(what, names):
                 for public in names:
                     setattr(module, public, Later(public, name, what))
@@ -76,6 +80,15 @@ def _submodules_of(name: str) -> Any:
             msg = f"module {name!r} of xshards.compat has no {attribute!r}"
             raise AttributeError(msg)
         return found
+
+    return find
+
+
+def _loaded_names_of(name: str, target: str, names: Sequence[str]) -> Any:
+    def find(attribute: str) -> Any:
+        if attribute in names:
+            return getattr(importlib.import_module(target), attribute)
+        return _submodules_of(name)(attribute)
 
     return find
 
@@ -130,9 +143,10 @@ def install(*, shadow: bool = False) -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`. Modules that were imported stay usable where they are held."""
+    """Undo `install`. Imported modules stay usable."""
     if is_installed():
         sys.meta_path.remove(_finder)
+    leave_keras_alone()
     for name in [name for name, module in sys.modules.items() if _is_ours(module)]:
         del sys.modules[name]
     worker_setup[:] = [
@@ -142,12 +156,14 @@ def uninstall() -> None:
 
 def _fill_in() -> None:
     """Find what nobody else finds."""
+    select_legacy_keras()
     if not is_installed():
         sys.meta_path.append(_finder)
 
 
 def _take_over() -> None:
     """Find what the table has before anybody else does."""
+    select_legacy_keras()
     if is_installed():
         sys.meta_path.remove(_finder)
     for name in [name for name in sys.modules if name in MODULES]:
@@ -155,7 +171,7 @@ def _take_over() -> None:
     sys.meta_path.insert(0, _finder)
 
 
-# What workers call: they follow the process they belong to.
+# Called in workers, which use the settings of their parent.
 _FILL_IN = f"{__name__}:{_fill_in.__name__}"
 _TAKE_OVER = f"{__name__}:{_take_over.__name__}"
 

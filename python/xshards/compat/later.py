@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that import already and say, when used, that they are not there yet."""
+"""Placeholders: names that can be imported but raise when used."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Later", "not_yet"]
 
 
 def not_yet(name: str, what: str) -> XShardsNotImplementedError:
-    """Make the error for something that comes later."""
+    """Make the error for a feature of a later version."""
     return XShardsNotImplementedError(
         f"{name} is not in XShards yet: {what} come with a later version"
     )
 
 
 class Later(type):
-    """The class of placeholders: importable, may be a base class, refuse all else.
+    """The class of placeholders: importable, may be a base class, raise otherwise.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Later(type):
 
 
 class _Placeholder(Later):
-    # Subclasses that users define are made here, with the arguments of any class.
+    # Called for subclasses that users define, with the arguments of any class.
     def __new__(cls, name: str, bases: tuple[type, ...], content: Any) -> Any:
         return type.__new__(cls, name, bases, content)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MODULES", "ROOTS", "Alias", "Planned"]
+__all__ = ["MODULES", "ROOTS", "Alias", "Lazy", "Planned"]
 
-#: The packages that are ours where nobody else has them.
+#: The packages that we provide if they are not installed.
 ROOTS = ("zoo", "bigdl")
 
 
@@ -24,6 +24,17 @@ class Alias:
 
     target: str
     renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """Names of one of our modules that is imported when the first of them is used.
+
+    It loads a framework, which a script that only mentions the path need not have.
+    """
+
+    target: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -84,8 +95,23 @@ _TFPARK = (
     "TFEstimator",
     "KerasModel",
     "ZooOptimizer",
-    "GANEstimator",
 )
+_TFPARK_MODULES = (
+    "tf_dataset",
+    "tf_optimizer",
+    "tf_predictor",
+    "tfnet",
+    "model",
+    "estimator",
+    "zoo_optimizer",
+)
+_TF_FILES = (
+    "export_tf",
+    "get_checkpoint_state",
+    "load_tf_checkpoint",
+    "save_tf_checkpoint",
+)
+_TRIGGERS = {"TriggerAnd": "And", "TriggerOr": "Or"}
 _TORCH = ("TorchModel", "TorchLoss", "TorchOptim")
 _BIGDL_LAYERS = (
     "Sequential",
@@ -117,7 +143,11 @@ _BIGDL_CRITERIONS = (
 )
 
 
-def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
+def _tfpark(module: str = "exports", *names: str) -> Lazy:
+    return Lazy(f"xshards.compat.tfpark.{module}", names or _TFPARK)
+
+
+def _orca(root: str, dialect: Alias) -> dict[str, Alias | Lazy | Planned]:
     """List what is the same under ``zoo.orca`` and ``bigdl.orca``.
 
     `dialect` is what its PyTorch Estimators are.
@@ -165,7 +195,7 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
             for part, module in _CALLBACK_MODULES.items()
         },
         f"{learn}.tf": Planned(_ESTIMATORS),
-        f"{learn}.tf.estimator": Planned(_ESTIMATORS, ("Estimator",)),
+        f"{learn}.tf.estimator": _tfpark("estimator", "Estimator"),
         f"{learn}.tf2": Planned(_ESTIMATORS, ("Estimator",)),
         f"{learn}.tf2.estimator": Planned(_ESTIMATORS, ("Estimator",)),
         f"{learn}.tf2.pyspark_estimator": Planned(_ESTIMATORS),
@@ -181,7 +211,7 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Planned]:
     }
 
 
-MODULES: dict[str, Alias | Planned] = {
+MODULES: dict[str, Alias | Lazy | Planned] = {
     # Analytics Zoo
     "zoo": _ours("nncontext"),
     "zoo.common": _ours("nncontext"),
@@ -192,14 +222,18 @@ MODULES: dict[str, Alias | Planned] = {
     "zoo.pipeline": Planned(_ESTIMATORS),
     "zoo.pipeline.api": Planned(_ESTIMATORS),
     "zoo.pipeline.api.torch": Planned(_ESTIMATORS, _TORCH),
-    "zoo.pipeline.api.net": Planned(_ESTIMATORS, _TFPARK),
+    "zoo.pipeline.api.net": _tfpark(),
     "zoo.pipeline.api.keras": Planned(_ESTIMATORS),
     "zoo.pipeline.api.keras.metrics": Alias("xshards.learn.metrics"),
     "zoo.pipeline.api.keras.optimizers": Planned(_ESTIMATORS, _OPTIMIZERS),
     "zoo.pipeline.estimator": Planned(_ESTIMATORS, ("Estimator",)),
     "zoo.pipeline.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
     "zoo.pipeline.inference": Planned(_ESTIMATORS, ("InferenceModel",)),
-    "zoo.tfpark": Planned(_ESTIMATORS, _TFPARK),
+    "zoo.tfpark": _tfpark(),
+    **{f"zoo.tfpark.{part}": _tfpark() for part in _TFPARK_MODULES},
+    "zoo.util": _ours("nncontext"),
+    "zoo.util.tf": _tfpark("files", *_TF_FILES),
+    "zoo.util.triggers": Alias("xshards.learn.trigger", _TRIGGERS),
     "zoo.feature": Planned(_ESTIMATORS),
     "zoo.feature.common": Planned(_ESTIMATORS, ("FeatureSet",)),
     "zoo.ray": Planned(_RAY, ("RayContext", "OrcaRayContext")),
@@ -210,7 +244,8 @@ MODULES: dict[str, Alias | Planned] = {
     **_orca("bigdl.orca", _ours("bigdl_pytorch")),
     "bigdl.orca.ray": Planned(_RAY, ("OrcaRayContext", "RayContext")),
     "bigdl.orca.torch": Planned(_ESTIMATORS, _TORCH),
-    "bigdl.orca.tfpark": Planned(_ESTIMATORS, _TFPARK),
+    "bigdl.orca.tfpark": _tfpark(),
+    **{f"bigdl.orca.tfpark.{part}": _tfpark() for part in _TFPARK_MODULES},
     "bigdl.orca.inference": Planned(_ESTIMATORS, ("InferenceModel",)),
     "bigdl.dllib": _ours("nncontext"),
     "bigdl.dllib.nncontext": _ours("nncontext"),
@@ -218,6 +253,8 @@ MODULES: dict[str, Alias | Planned] = {
     "bigdl.dllib.utils.nncontext": _ours("nncontext"),
     "bigdl.dllib.utils.common": _ours("nncontext"),
     "bigdl.dllib.utils.file_utils": _ours("files"),
+    "bigdl.dllib.utils.tf": _tfpark("files", *_TF_FILES),
+    "bigdl.dllib.utils.triggers": Alias("xshards.learn.trigger", _TRIGGERS),
     "bigdl.dllib.nnframes": Planned(_ESTIMATORS, _NNFRAMES),
     # BigDL before 2
     "bigdl.nn": Planned(_LAYERS),

@@ -49,12 +49,12 @@ def csv_folder(tmp_path):
 def run_script(tmp_path):
     """Run a text as a script under ``python -m xshards.compat``."""
 
-    def run(text, *args, options=(), check=True):
+    def run(text, *args, options=(), check=True, timeout=100):
         script = tmp_path / "script.py"
         script.write_text(text)
         command = [sys.executable, "-m", "xshards.compat", *options, str(script), *args]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=100, cwd=tmp_path
+            command, capture_output=True, text=True, timeout=timeout, cwd=tmp_path
         )
         if check:
             assert done.returncode == 0, done.stderr

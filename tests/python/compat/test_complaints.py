@@ -86,7 +86,7 @@ def test_shards_of_any_size_are_accepted(sc, sizes):
     assert [len(df) for df in found.collect()] == sizes
 
 
-def test_cores_that_were_asked_for_are_what_is_used():
+def test_requested_cores_are_used():
     sc = init_orca_context(cluster_mode="local", cores=4)
     assert sc.defaultParallelism == 4
     assert xs.context.default_context().cores <= 4

@@ -78,7 +78,7 @@ class Bomb:
         return (pytest.fail, ("unpickled before it was checked",))
 
 
-def test_safe_pickle_refuses_foreign_files():
+def test_safe_pickle_rejects_foreign_files():
     file = io.BytesIO()
     SafePickle.dump([1, 2], file)
     file.seek(0)

@@ -44,7 +44,7 @@ def test_parallelize_takes_as_many_slices_as_cores(sc):
     assert sc.parallelize([1, 2, 3]).getNumPartitions() == sc.defaultParallelism
 
 
-def test_elements_are_any_objects_and_come_back_as_they_are(sc):
+def test_elements_are_any_objects_and_round_trip(sc):
     import pyarrow as pa
 
     elements = [
@@ -69,7 +69,7 @@ def test_elements_are_any_objects_and_come_back_as_they_are(sc):
         assert found[7].equals(elements[7])
 
 
-def test_frames_that_do_not_agree_are_separate_elements(sc):
+def test_frames_of_different_columns_are_separate_elements(sc):
     frames = [pd.DataFrame({"a": [1]}), pd.DataFrame({"b": ["x"]})]
     found = sc.parallelize(frames, 2).collect()
     assert [list(frame.columns) for frame in found] == [["a"], ["b"]]
@@ -143,7 +143,7 @@ def test_zip_with_index_counts_over_partitions(sc):
     assert rdd.collect() == [("a", 0), ("b", 1), ("c", 2), ("d", 3), ("e", 4)]
 
 
-def test_union_puts_partitions_behind_each_other(sc):
+def test_union_concatenates_partitions(sc):
     joined = sc.parallelize([1, 2], 2).union(sc.parallelize(["x"], 1))
     assert joined.glom().collect() == [[1], [2], ["x"]]
     assert joined.getNumPartitions() == 3
@@ -189,7 +189,7 @@ def test_sort_by_keeps_the_order_of_equal_keys(sc):
     assert ordered.collect() == sorted(data, key=operator.itemgetter(0))
 
 
-def test_sort_by_of_nothing(sc):
+def test_sort_by_of_no_rows(sc):
     ordered = sc.parallelize([], 3).sortBy(lambda x: x)
     assert ordered.collect() == []
     assert ordered.glom().collect() == [[], [], []]
@@ -217,7 +217,7 @@ def test_actions(sc):
     assert list(rdd.toLocalIterator()) == [4, 1, 3, 2]
 
 
-def test_actions_on_nothing(sc):
+def test_actions_on_empty_shards(sc):
     empty = sc.parallelize([], 2)
     assert empty.collect() == []
     assert empty.count() == 0
@@ -310,14 +310,14 @@ def test_pickle_files(sc, tmp_path):
     assert sc.pickleFile(path).collect() == list(range(10))
 
 
-def test_what_is_missing_says_so(sc):
+def test_missing_features_are_reported(sc):
     with pytest.raises(NotImplementedError, match=r"RDD\.toDF is not in XShards yet"):
         sc.parallelize([1]).toDF()
     with pytest.raises(ValueError, match="numPartitions must be at least 1, got 0"):
         sc.parallelize([1]).repartition(0)
 
 
-def test_a_death_is_told_with_the_names_of_the_functions(sc):
+def test_a_death_is_reported_with_the_names_of_the_functions(sc):
     def give_up(x):
         os._exit(3)
 

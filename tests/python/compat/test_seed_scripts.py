@@ -40,6 +40,10 @@ def test_every_block_is_run():
         "global_operations",
         "pytorch_data_loader",  # these two in test_seed_pytorch.py
         "pytorch_data_creator",
+        # In test_seed_tensorflow.py.
+        *("tensorflow_dataset", "tensorflow_data_creator", "tfpark_training_data"),
+        *("tfpark_model", "tfpark_training", "tfpark_checkpoint"),
+        *("tfpark_testing_data", "tfpark_restored_model", "tfpark_prediction"),
     }
 
 

@@ -57,7 +57,7 @@ def test_memory_is_the_budget():
     assert xs.context.default_context().memory == 512 * 2**20
 
 
-def test_calling_it_twice_goes_on_with_the_first():
+def test_calling_it_twice_keeps_the_first_session():
     from bigdl.orca import init_orca_context
 
     first = init_orca_context(cores=2)
@@ -95,7 +95,7 @@ def test_clusters_come_later(mode):
     assert mode in str(caught.value)
 
 
-def test_unknown_mode_is_told_the_known_ones():
+def test_unknown_mode_lists_the_known_ones():
     from zoo.orca import init_orca_context
 
     with pytest.raises(RuntimeError) as caught:
@@ -117,7 +117,7 @@ def test_cores_are_checked(cores):
         init_orca_context(cores=cores)
 
 
-def test_all_cores_have_a_sign():
+def test_all_cores_can_be_written_as_a_star():
     from zoo.orca import init_orca_context
 
     sc = init_orca_context(cores="*")

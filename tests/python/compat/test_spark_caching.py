@@ -41,7 +41,7 @@ def test_deriving_keeps_the_child_and_drops_the_parent(frames):
         lambda shards: shards.drop_missing_value(),
     ],
 )
-def test_what_the_user_cached_stays(frames, derive):
+def test_shards_cached_by_the_user_stay(frames, derive):
     frames.cache()
     assert derive(frames).is_cached()
     assert frames.is_cached()
@@ -60,7 +60,7 @@ def test_what_the_user_cached_stays(frames, derive):
         lambda shards: shards.assembleFeatureLabelCols(["ID"], ["sale_price"]),
     ],
 )
-def test_what_nobody_cached_goes(frames, derive):
+def test_uncached_shards_are_dropped(frames, derive):
     child = derive(frames)
     assert child.is_cached()
     assert not frames.is_cached()
@@ -139,7 +139,7 @@ def test_compute_and_cache_return_the_shards(frames):
     assert frames.uncache() is frames
 
 
-def test_the_end_of_shards_drops_what_they_keep(sc):
+def test_deleting_shards_drops_their_data(sc):
     shards = SparkXShards(sc.parallelize([1, 2], 2))
     rdd = shards.rdd
     assert rdd.is_cached
@@ -160,7 +160,7 @@ def used_memory(sc):
     return sc._engine.used_memory
 
 
-def test_what_is_dropped_gives_its_memory_back(sc):
+def test_dropped_shards_free_their_memory(sc):
     def again(array):
         return array + 1
 

@@ -234,7 +234,7 @@ def test_group_by_knows_the_functions_of_spark(frames, whole):
         whole["sale_price"].unique()
     )
     assert alone["sum(sale_price)"][0] == whole["sale_price"].sum()
-    with pytest.raises(RuntimeError, match="aggregate function 'median' is none of"):
+    with pytest.raises(RuntimeError, match="aggregate function 'median' is not one of"):
         frames.group_by("location", "median")
 
 

@@ -92,7 +92,7 @@ class Top1Accuracy(Accuracy):
 
 
 class _Summary:
-    """What a run has written for TensorBoard.
+    """The event files that a run has written for TensorBoard.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def is_file(path: str) -> bool:
 
 
 def listdir(path: str) -> list[str]:
-    """Name what is in a directory; with ``file://``, as whole paths of that kind."""
+    """List a directory; with ``file://``, as complete URIs."""
     names = sorted(entry.name for entry in _local(path).iterdir())
     if path.startswith("file://"):
         return [f"{path.rstrip('/')}/{name}" for name in names]

@@ -15,9 +15,9 @@ __all__ = ["ColumnPlan", "Columns"]
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What to make of the columns a file has."""
+    """The columns to read from a file, and their new names and types."""
 
-    #: New names by the file's, of the columns that are wanted, in order.
+    #: New names by the file's names, of the requested columns, in order.
     names: dict[str, str]
     #: Types by new name.
     types: dict[str, Any]
@@ -56,7 +56,7 @@ class Columns:
         )
 
     def plan(self, there: list[str]) -> ColumnPlan:
-        """Say what to make of the columns that are there."""
+        """Choose the columns to read from those of the file."""
         chosen = self._choose(there)
         if self.names is not None and len(self.names) != len(there):
             names = dict(zip(chosen, self.names, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of a session, as class attributes that check what they are given."""
+"""The settings of a session, as class attributes that are validated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The "pandas" backend: pandas itself reads whole files, in worker processes."""
+"""The "pandas" backend: pandas itself reads complete files, in worker processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(
     *,
     name_columns: bool = False,
 ) -> SparkXShards:
-    """Read files with ``pandas.<reader>``; a partition is one or more whole files.
+    """Read files with ``pandas.<reader>``; a partition is one or more complete files.
 
     With `name_columns`, columns without a name are called "0", "1" and so on.
     """

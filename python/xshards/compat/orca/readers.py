@@ -65,7 +65,7 @@ def read_csv(file_path: Any, **kwargs: Any) -> SparkXShards:
         options["names"] = list(columns.schema)
         options["dtype"] = columns.schema
     elif columns.names is not None:
-        options.setdefault("header", None)  # as in pandas: names tell there is none
+        options.setdefault("header", None)  # names imply no header
     with _hint():
         return _shape(partial(_read, xshards.read_csv, file_path), options, columns)
 
@@ -116,7 +116,7 @@ def read_parquet(
 
 @contextlib.contextmanager
 def _hint() -> Iterator[None]:
-    """Say which other backend there is to whoever cannot read a file."""
+    """Add a hint at the other backend to errors of reading."""
     try:
         yield
     except Exception as error:

@@ -14,7 +14,7 @@ __all__ = ["SafePickle"]
 
 
 class SafePickle:
-    """Pickle with a keyed digest: a file that was changed is refused.
+    """Pickle with a keyed digest: a modified file is rejected.
 
     The key is the same everywhere, so this finds damage, not malice; what must be safe
     against others belongs in `XShards.save_pickle`.

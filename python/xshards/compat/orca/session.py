@@ -68,7 +68,7 @@ def start(
     if _active is not None:
         if cores is not None and count != _active.defaultParallelism:
             warnings.warn(
-                f"the active session with {_active.defaultParallelism} cores goes on; "
+                f"a session with {_active.defaultParallelism} cores is active; "
                 f"call stop_orca_context() before asking for cores={cores!r}",
                 stacklevel=4,
             )

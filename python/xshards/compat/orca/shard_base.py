@@ -30,7 +30,7 @@ __all__ = [
 #: What the engine does to DataFrames.
 Operation: TypeAlias = Callable[[XShards], XShards]
 
-# As Orca spells them; where pandas keeps its classes has changed since.
+# As Orca spells them; pandas has moved its classes since.
 DATA_FRAME = "pandas.core.frame.DataFrame"
 SERIES = "pandas.core.series.Series"
 
@@ -57,7 +57,7 @@ class ShardBase:
         return self.rdd.take(n)
 
     def cache(self) -> Self:
-        """Keep the elements until `uncache`, whatever is made of them."""
+        """Keep the elements until `uncache`."""
         self.user_caching = True
         self.rdd.cache()
         return self
@@ -94,7 +94,7 @@ class ShardBase:
         return self
 
     def _uncache(self) -> None:
-        """Keep no longer what was kept only because it was made."""
+        """Drop elements that were kept only because they were computed."""
         if not self.user_caching:
             self.uncache()
 
@@ -107,7 +107,7 @@ class ShardBase:
 
     def _of(self, operation: Operation, class_name: str | None = DATA_FRAME) -> Self:
         """Make shards by an operation of the engine on these DataFrames."""
-        rdd = self.rdd  # not these shards: they may go, and what they keep with them
+        rdd = self.rdd  # not these shards: they may be deleted, with the data they keep
         result = type(rdd)(rdd.context, lambda: operation(frames_of(rdd)))
         result._native = class_name is not None
         return self._create(result, class_name)

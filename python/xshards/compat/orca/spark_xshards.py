@@ -27,7 +27,7 @@ _UNEVEN = (
     "The two SparkXShards should have the same number of elements in each partition"
 )
 
-# What `repartition` cuts anew; elements of other classes move whole.
+# Classes that `repartition` splits; elements of other classes move as a whole.
 _CUT_ANEW = ("builtins.list", "builtins.dict", "builtins.tuple", "numpy.ndarray")
 
 
@@ -230,16 +230,16 @@ class SparkXShards(FrameShards, XShards):
         return sum(self.rdd.map(_length_of).collect())
 
     def __bool__(self) -> bool:
-        # Without this, truth would count rows.
+        # Without this, bool() would count rows.
         return True
 
     def _for_each(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> RDD:
-        """Call a function on every element; what it raises is a value, too."""
+        """Call a function on every element; an exception is returned as a value."""
         step = partial(_attempt, func, args, kwargs)
         return self.rdd._then(step, func)
 
     def __del__(self) -> None:
-        # An instance that was never made whole has no rdd.
+        # An instance whose constructor failed has no rdd.
         if "rdd" in vars(self):
             self._uncache()
 
@@ -274,7 +274,7 @@ def _attempt(
     for element in elements:
         try:
             yield function(element, *args, **kwargs)
-        except Exception as error:  # it is the result
+        except Exception as error:  # this one is the result
             yield error
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from xshards.learn.pytorch import Estimator
+    from xshards.learn.training.estimator_base import EstimatorBase
 
 __all__ = [
     "BigDLEstimator",
@@ -42,7 +43,7 @@ class EstimatorFactory:
     """Makes Estimators of PyTorch models."""
 
     def __new__(cls, *_: object, **__: object) -> NoReturn:
-        """Refuse: Estimators are made by `from_torch`."""
+        """Raise: Estimators are made by `from_torch`."""
         msg = "call Estimator.from_torch to make an Estimator"
         raise OrcaInputError(msg)
 
@@ -52,7 +53,7 @@ class EstimatorFactory:
 class OrcaEstimator:
     """One of our Estimators; what is not changed here is its own."""
 
-    def __init__(self, estimator: Estimator) -> None:
+    def __init__(self, estimator: EstimatorBase) -> None:
         self._estimator = estimator
 
     def __getattr__(self, name: str) -> Any:
@@ -159,7 +160,7 @@ class WorkerEstimator(OrcaEstimator):
     ) -> list[Any]:
         """Train for a number of epochs, on what a function of the config makes."""
         if not isinstance(profile, bool):
-            # Later versions had the batch size in this place.
+            # Later versions have the batch size at this position.
             profile, batch_size = False, profile
         return self._fit(
             data,
@@ -304,7 +305,7 @@ def make_estimator(given: dict[str, Any], **changed: Any) -> Estimator:
     per_node = given["workers_per_node"]
     return pytorch.Estimator.from_torch(
         **(options | changed),
-        # One for each core unless more were asked for.
+        # One per core unless more are requested.
         workers=per_node if per_node > 1 else None,
         context=session.active_context()._engine,
     )

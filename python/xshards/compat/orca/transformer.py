@@ -37,13 +37,13 @@ class _OnOrcaShards:
     def transform(self, shards: Any) -> Any:
         """Apply what was learnt."""
         _frames(shards)
-        # What is learnt later must not change what is computed again then.
+        # A later fit must not change results that are recomputed.
         learnt: Any = super(_OnOrcaShards, copy.copy(self))
         return shards._of(learnt.transform)
 
 
 class StringIndexer(_OnOrcaShards, transformer.StringIndexer):
-    """Put numbers in the place of values; see `xshards.transformer.StringIndexer`."""
+    """Replace values by numbers; see `xshards.transformer.StringIndexer`."""
 
 
 class MinMaxScaler(_OnOrcaShards, transformer.MinMaxScaler):

@@ -16,6 +16,7 @@ import pandas as pd
 import xshards
 from xshards.compat.errors import OrcaInputError
 from xshards.compute.describe import is_number
+from xshards.interop.aggregate_functions import AGGREGATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,41 +25,32 @@ if TYPE_CHECKING:
 
 __all__ = ["group_by"]
 
-# The engine's names of Spark's functions.
-_NATIVE = {
-    "max": "max",
-    "min": "min",
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "mean": "avg",
-    "stddev": "stddev",
-    "stddev_pop": "stddev_pop",
-    "variance": "variance",
-    "var_pop": "var_pop",
-    "skewness": "skewness",
-    "kurtosis": "kurtosis",
-    "approx_count_distinct": "nunique",
-    "sumDistinct": "sum_distinct",
-    "first": "first",
-    "last": "last",
-}
-_NUMERIC = frozenset(
-    {
-        "sum",
-        "avg",
-        "mean",
-        "stddev",
-        "stddev_pop",
-        "variance",
-        "var_pop",
-        "skewness",
-        "kurtosis",
-        "sumDistinct",
-    }
-)
 # How Spark names the result, where it is not function(column).
 _RESULTS = {"mean": "avg({})", "sumDistinct": "sum(DISTINCT {})"}
+
+
+def _listed(values: pd.Series[Any]) -> list[Any]:
+    return list(values.dropna())
+
+
+def _distinct(values: pd.Series[Any]) -> list[Any]:
+    return list(values.dropna().unique())
+
+
+_IN_PANDAS: dict[str, Callable[[Any], Any]] = {
+    "collect_list": _listed,
+    "collect_set": _distinct,
+}
+# The engine's names of Spark's functions; an exact count is as good as an estimate.
+_NATIVE = {
+    name: "nunique" if one.counts_distinct else one.spark_names[0]
+    for one in AGGREGATES
+    for name in one.spark_names
+    if name not in _IN_PANDAS
+}
+_NUMERIC = frozenset(
+    name for one in AGGREGATES if one.needs_numbers for name in one.spark_names
+)
 
 
 def group_by(
@@ -106,7 +98,7 @@ def _expand(frames: XShards, keys: list[str], agg: Any) -> list[tuple[str, str]]
     for _, function in pairs:
         if function not in _NATIVE and function not in _IN_PANDAS:
             known = ", ".join([*_NATIVE, *_IN_PANDAS])
-            msg = f"aggregate function {function!r} is none of {known}"
+            msg = f"aggregate function {function!r} is not one of {known}"
             raise OrcaInputError(msg)
     return pairs
 
@@ -156,17 +148,3 @@ def _combine(native: XShards, gathered: XShards, keys: list[str]) -> XShards:
         return native.merge(gathered, on=keys)
     row = pd.concat([native.to_pandas(), gathered.to_pandas()], axis=1)
     return xshards.from_pandas(row, 1, context=native._context)
-
-
-def _listed(values: pd.Series[Any]) -> list[Any]:
-    return list(values.dropna())
-
-
-def _distinct(values: pd.Series[Any]) -> list[Any]:
-    return list(values.dropna().unique())
-
-
-_IN_PANDAS: dict[str, Callable[[Any], Any]] = {
-    "collect_list": _listed,
-    "collect_set": _distinct,
-}

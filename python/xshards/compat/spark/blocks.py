@@ -81,7 +81,7 @@ def collect_first(shards: XShards, num_elements: int) -> list[Any]:
     """Give the first elements, running few more partitions than hold them."""
     wanted = 1
     while True:
-        # A partition counts once, however many elements are in its Block.
+        # A partition counts as one, however many elements its Block has.
         payloads = shards._run(partial(shards._core.collect_first, wanted))
         found = [
             element for part in payloads for element in _elements(part, shards._info)
@@ -98,8 +98,8 @@ def from_elements(partitions: Sequence[Sequence[Any]], context: Context) -> XSha
     if "Table" not in kinds or len(kinds) == 1:
         with contextlib.suppress(TypeError, ValueError):
             return _from_payloads(payloads, context)
-    # DataFrames beside other elements, or whose columns do not agree, are no rows of
-    # one data set.
+    # DataFrames mixed with other elements, or with different columns, are not rows of
+    # one dataset.
     boxed = [[to_payload(Block(part))] for part in partitions]
     return _from_payloads(boxed, context)
 
@@ -122,7 +122,7 @@ def exchange(
 
 
 def regroup(shards: XShards, groups: Sequence[Sequence[int]]) -> XShards:
-    """Join whole partitions: partition i of the result is all of those in group i."""
+    """Concatenate partitions: partition i of the result has those of group i."""
     boxed = shards._transform_payloads(_box, shards._info)
     parts = boxed._run(boxed._core.collect)
     joined = [
@@ -132,7 +132,7 @@ def regroup(shards: XShards, groups: Sequence[Sequence[int]]) -> XShards:
 
 
 def join(sources: Sequence[XShards]) -> XShards:
-    """Put the partitions of several behind each other."""
+    """Concatenate the partitions of several."""
     parts: list[Payloads] = []
     for shards in sources:
         boxed = shards._transform_payloads(_box, shards._info)
@@ -277,7 +277,7 @@ def _pack(elements: list[Any]) -> Payloads:
     if not elements:
         return []
     if len(elements) == 1 and _stays_itself(elements[0]):
-        # What Arrow has no columns for is pickled as any other object.
+        # Values without an Arrow type are pickled like any other object.
         with contextlib.suppress(XShardsError):
             return [to_payload(elements[0])]
     return [to_payload(Block(elements))]

@@ -96,7 +96,7 @@ class Lineage:
             return self._plan()
         if self._kept is None:
             plan = self._plan()
-            # A twin: the plan itself may be in other hands, who did not ask to keep it.
+            # A copy: other RDDs may share the plan itself without wanting to keep it.
             self._kept = plan._with_info(plan._info).cache()
         return self._kept
 
@@ -119,7 +119,7 @@ class Lineage:
 
 
 class _Once:
-    """Makes shards when first asked, and gives the same ones ever after."""
+    """Makes shards on first use, and returns the same ones afterwards."""
 
     def __init__(self, make: Callable[[], XShards]) -> None:
         self._make = make

@@ -107,7 +107,7 @@ class RDD(PairOps):
         return self._then(partial(steps.add_index, starts))
 
     def union(self, other: RDD) -> Self:
-        """Put the partitions of another RDD behind these."""
+        """Append the partitions of another RDD."""
         joined: Self = self.context.union([self, other])
         return joined
 

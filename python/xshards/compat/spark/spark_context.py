@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Broadcast", "SparkConf", "SparkContext"]
 
-# Spark packs a list into batches of at most so many before it cuts it into slices.
+# Spark packs a list into batches of at most this size before slicing it.
 _MAX_BATCH = 1024
 
 
@@ -135,7 +135,7 @@ class SparkContext:
         return self.parallelize([], 1)
 
     def union(self, rdds: Sequence[RDD]) -> Any:
-        """Put the partitions of several RDDs behind each other."""
+        """Concatenate the partitions of several RDDs."""
         if not rdds:
             msg = "union needs at least one RDD"
             raise XShardsValueError(msg)

@@ -25,7 +25,7 @@ _CSV = frozenset(
     }
 )
 _JSON = frozenset({"nrows"})
-# These say what is done anyway.
+# These are the defaults of the engine.
 _MATTER_OF_COURSE: dict[str, tuple[Any, ...]] = {
     "mangle_dupe_cols": (True,),
     "parse_dates": (False,),
@@ -40,7 +40,7 @@ _MATTER_OF_COURSE: dict[str, tuple[Any, ...]] = {
 _REFUSED = {
     "mangle_dupe_cols": "mangle_dupe_cols can only be True",
     "parse_dates": "parse_dates can only be False",
-    "lines": "lines can only be True: files hold one JSON object a line",
+    "lines": "lines can only be True: files have one JSON object per line",
     "orient": "orient can only be columns or records",
 }
 
@@ -71,7 +71,7 @@ def translate(
 
 def _checked(options: dict[str, Any]) -> dict[str, Any]:
     if options.get("header") is True:
-        options["header"] = 0  # as Spark says it
+        options["header"] = 0  # Spark's spelling
     header = options.get("header", "infer")
     if header not in ("infer", 0, None):
         msg = f"header should be either 'infer', 0 or None, got {header!r}"

@@ -34,7 +34,7 @@ __all__ = [
     "to_list",
 ]
 
-#: Stands for "nothing yet" where None is a value.
+#: Means "no value yet" where None is a value.
 _NOTHING: Any = object()
 
 
@@ -116,7 +116,7 @@ def keep_between(
     The same seed draws the same numbers, and those of neighbouring seeds differ.
     """
     generator = random.Random(seed ^ partition)
-    # Spark drops ten draws of neighbouring seeds, which start alike.
+    # Like Spark, drop ten draws: generators of adjacent seeds start alike.
     for _ in range(10):
         generator.randint(0, 1)
     return (element for element in elements if low <= generator.random() < high)

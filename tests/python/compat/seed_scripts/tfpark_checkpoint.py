@@ -1,0 +1,2 @@
+saver = tf.train.Saver()
+saver.save(optimizer.sess, "/tmp/lenet/")

@@ -1,0 +1,2 @@
+predictor = TFPredictor(sess, [logits])
+predictions_rdd = predictor.predict()
