@@ -326,12 +326,12 @@ def test_early_stopping(options, losses, epochs):
     assert loop.epochs == epochs
 
 
-def test_early_stopping_on_what_training_says():
+def test_early_stopping_on_a_training_result():
     loop = Loop([EarlyStopping("train_loss", min_delta=100.0)]).fit(5)
     assert loop.epochs == 2
 
 
-def test_early_stopping_begins_anew_with_each_run():
+def test_early_stopping_is_reset_for_each_run():
     stop = EarlyStopping()
     assert Loop([stop], validation_losses=[1.0, 1.0]).fit(2).should_stop
     assert not Loop([stop], validation_losses=[5.0]).fit(1).should_stop

@@ -67,7 +67,7 @@ def test_bigdls_own_directories_are_in_order_with_ours(tmp_path):
     assert [c.version for c in list_checkpoints(tmp_path)] == [7, 8, 3]
 
 
-def test_of_one_version_in_two_runs_the_newer_is_taken(tmp_path):
+def test_the_newer_run_of_a_version_is_taken(tmp_path):
     put(tmp_path / "2026-01-01_00-00-00", 8)
     newer = put(tmp_path / "2026-01-02_00-00-00", 8, 9)
     assert find_checkpoint(tmp_path, 8).directory == newer
@@ -119,7 +119,7 @@ def test_mistakes_are_named(tmp_path):
         find_checkpoint(tmp_path, version=4)
 
 
-def test_a_file_is_replaced_whole(tmp_path):
+def test_a_file_is_replaced_atomically(tmp_path):
     path = tmp_path / "deep" / "model.1"
     with written_whole(path) as aside:
         aside.write_bytes(b"first")
@@ -131,7 +131,7 @@ def test_a_file_is_replaced_whole(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_failed_write_leaves_what_was_there(tmp_path):
+def test_a_failed_write_keeps_existing_files(tmp_path):
     path = tmp_path / "model.1"
     path.write_bytes(b"first")
 

@@ -20,12 +20,16 @@ pytestmark = pytest.mark.torch
 
 PUBLIC = [
     "xshards.learn.callbacks",
+    "xshards.learn.checks",
     "xshards.learn.feeder",
+    "xshards.learn.history",
     "xshards.learn.metrics",
+    "xshards.learn.monitor",
     "xshards.learn.optimizers",
     "xshards.learn.optimizers.schedule",
     "xshards.learn.pytorch",
     "xshards.learn.pytorch.callbacks",
+    "xshards.learn.row_weights",
     "xshards.learn.trigger",
 ]
 from xshards.learn.pytorch import Estimator  # noqa: E402

@@ -351,8 +351,8 @@ def test_lists_of_metrics_by_name():
     assert convert_metrics(None) == convert_metrics([]) == {}
     with pytest.raises(XShardsValueError, match="two metrics are named MAE"):
         convert_metrics([metrics.MAE(), metrics.MAE()])
-    with pytest.raises(XShardsTypeError, match="'accuracy'"):
-        convert_metrics("accuracy")
+    with pytest.raises(XShardsTypeError, match="got 3"):
+        convert_metrics(3)
 
 
 def test_naming_metrics_loads_no_framework():
@@ -362,3 +362,89 @@ def test_naming_metrics_loads_no_framework():
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_metric_has_a_name():
+    kinds = {
+        kind
+        for kind in vars(metrics).values()
+        if isinstance(kind, type) and issubclass(kind, metrics.Metric)
+    }
+    kinds -= {metrics.Metric, metrics.CustomizedMetric}
+    named = {type(metrics.metric_of_name(name)) for name in metrics.metric_names()}
+    assert named == kinds
+
+
+@pytest.mark.parametrize("name", ["accuracy", "acc", "Accuracy", "ACCURACY"])
+def test_names_and_aliases_lead_to_one_metric(name):
+    made = convert_metrics([name])
+    assert list(made) == [name]  # listed as given
+    assert type(made[name]).__name__ == "Accuracy"
+
+
+def test_names_objects_and_functions_go_together():
+    def worst(preds, targets):
+        return (preds - targets).abs().max()
+
+    given = ["mae", metrics.MSE(), metrics.AUC, worst]
+    assert list(convert_metrics(given)) == ["mae", "MSE", "AUC", "worst"]
+    assert list(convert_metrics("f1-score")) == ["f1-score"]
+
+
+def test_an_unknown_name_is_answered_with_all_names():
+    with pytest.raises(XShardsValueError) as caught:
+        convert_metrics(["acuracy"])
+    message = str(caught.value)
+    assert all(name in message for name in metrics.metric_names())
+    assert message.endswith("got 'acuracy'; did you mean 'accuracy'?")
+    with pytest.raises(XShardsValueError, match=r"got ''$"):
+        convert_metrics([""])
+
+
+def test_two_of_the_same_name_are_refused():
+    with pytest.raises(XShardsValueError, match="two metrics are named mae"):
+        convert_metrics(["mae", "mae"])
+    assert list(convert_metrics(["acc", "accuracy"])) == ["acc", "accuracy"]
+
+
+def test_more_is_better_for_what_counts_hits():
+    better = [name for name in metrics.metric_names() if metrics.more_is_better(name)]
+    assert better == [
+        "accuracy",
+        "auc",
+        "binary_accuracy",
+        "categorical_accuracy",
+        "f1",
+        "precision",
+        "recall",
+        "sparse_categorical_accuracy",
+        "top5_accuracy",
+    ]
+    assert not metrics.more_is_better("val_loss")
+    assert metrics.more_is_better("val_Accuracy")
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_confusion_matrix_counts_pairs(parts):
+    random = np.random.default_rng(0)
+    scores = random.random((40, 4))
+    targets = random.integers(0, 3, 40)  # class 3 is predicted alone
+    expected = np.zeros((4, 4), dtype=int)
+    np.add.at(expected, (targets, scores.argmax(1)), 1)
+    whole = convert_metrics(["confusion_matrix"])["confusion_matrix"]
+    for rows in np.array_split(np.arange(40), parts):
+        part = convert_metrics(["confusion_matrix"])["confusion_matrix"]
+        part(torch.from_numpy(scores[rows]), torch.from_numpy(targets[rows]))
+        whole.merge(pickle.loads(pickle.dumps(part.state())))
+    assert whole.compute().tolist() == expected.tolist()
+
+
+def test_confusion_matrix_grows_with_the_classes():
+    matrix = metrics.ConfusionMatrix().get_metric("pytorch")
+    assert matrix.compute().tolist() == []
+    matrix(torch.tensor([0.7, 0.2]), torch.tensor([[1.0], [1.0]]).reshape(2))
+    assert matrix.compute().tolist() == [[0, 0], [1, 1]]
+    matrix(torch.tensor([2]), torch.tensor([0]))
+    assert matrix.compute().tolist() == [[0, 0, 1], [1, 1, 0], [0, 0, 0]]
+    with pytest.raises(XShardsValueError, match="ConfusionMatrix: expected class ind"):
+        matrix(torch.tensor([1]), torch.tensor([-1]))

@@ -103,7 +103,7 @@ def test_rules_do_what_the_optimizer_does_step_by_step(name):
             )
 
 
-def test_a_scheduler_on_the_optimizer_is_no_obstacle():
+def test_a_scheduler_may_refer_to_the_optimizer():
     weights = parameters()
     optimizer = optim.SGD(weights, lr=0.1, momentum=0.5)
     optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.5, total_steps=10)
@@ -128,7 +128,7 @@ class Mine(optim.SGD):
         lambda p: optim.Adam([{"params": p[:1]}, {"params": p[1:], "mine": 1}]),
     ],
 )
-def test_what_the_server_cannot_do_has_no_rule(make):
+def test_unsupported_optimizers_have_no_rule(make):
     assert native_rules(make(parameters())) is None
 
 

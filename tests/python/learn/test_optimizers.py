@@ -188,7 +188,7 @@ def test_adamax_stays_finite_without_gradients(dtype):
         assert weights.tolist() == [1, 2, 3]
 
 
-def test_a_schedule_takes_the_place_of_the_decay():
+def test_a_schedule_replaces_the_decay():
     optimizer = optimizers.SGD(
         1.0, 0.5, learningrate_schedule=schedules.Step(2, 0.5), dampening=0.0
     )

@@ -123,7 +123,9 @@ def test_region_counts_in_the_memory_of_the_context(context):
 
 @given(
     counts=st.lists(st.integers(0, 300), min_size=1, max_size=5),
-    rows=st.lists(st.integers(0, 50), min_size=1, max_size=4),
+    rows=st.lists(
+        st.integers(0, 50) | st.floats(0.125, 50, width=16), min_size=1, max_size=4
+    ),
     data=st.data(),
 )
 def test_average_is_that_of_numpy(counts, rows, data):
@@ -169,7 +171,7 @@ def test_waits_end_in_time_and_when_stopped():
 def test_detached_replica_makes_room():
     server = make_server()
     client = _core.ReplicaClient.attach(server.fd, 0)
-    with pytest.raises(ValueError, match="attached already"):
+    with pytest.raises(ValueError, match="is already attached by process"):
         _core.ReplicaClient.attach(server.fd, 0)
     client.detach()
     _core.ReplicaClient.attach(server.fd, 0)
@@ -193,7 +195,7 @@ def test_somebody_else_makes_the_update():
     server = make_server()
     clients = [_core.ReplicaClient.attach(server.fd, replica) for replica in range(2)]
     assert server.wait_for_gradients(0.01).outcome == "timeout"
-    with pytest.raises(ValueError, match="Gradients are missing"):
+    with pytest.raises(ValueError, match="Gradients are not complete"):
         server.release()
     for client in clients:
         client.gradient(0)[:] = client.replica + 1
@@ -217,7 +219,9 @@ def test_somebody_else_makes_the_update():
 def test_mistakes_are_named():
     with pytest.raises(TypeError, match="float32 or float64, got 'int64'"):
         _core.ParameterServer.make([("a", 1, "int64", 0)], [("sgd", {})])
-    with pytest.raises(errors.XShardsValueError, match=r"has the options .* got 'lr'"):
+    with pytest.raises(
+        errors.XShardsValueError, match=r"expects one of the options .* got 'lr'"
+    ):
         _core.ParameterServer.make([("a", 1, "float32", 0)], [("sgd", {"lr": 1})])
     server = make_server()
     with pytest.raises(IndexError, match="parameters 0 to 1, got 2"):

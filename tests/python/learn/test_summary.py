@@ -98,7 +98,7 @@ def test_a_reader_sees_what_was_flushed(tmp_path):
         writer.add_scalar("Loss", 1, 1)
 
 
-def test_a_writer_that_is_forgotten_has_written(tmp_path):
+def test_a_garbage_collected_writer_has_written(tmp_path):
     writer = SummaryWriter(tmp_path)
     writer.add_scalar("Loss", 1, 0)
     del writer
@@ -120,7 +120,7 @@ def test_values_out_of_reach_of_float32(tmp_path):
     assert values[3:] == [2, 3]
 
 
-def test_a_record_cut_short_ends_the_file(tmp_path):
+def test_a_truncated_record_ends_the_file(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         writer.add_scalar("Loss", 1, 1)
         writer.add_scalar("Loss", 2, 2)
@@ -131,7 +131,7 @@ def test_a_record_cut_short_ends_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("at", [0, 9, 14, -1])
-def test_damage_is_noticed(tmp_path, at):
+def test_damage_is_detected(tmp_path, at):
     with SummaryWriter(tmp_path) as writer:
         writer.add_scalar("Loss", 1, 1)
     data = bytearray(writer.path.read_bytes())

@@ -68,7 +68,7 @@ def test_a_trigger_by_name(name):
     assert convert_trigger(name) == EveryEpoch()
 
 
-def test_a_trigger_stays_as_it_is():
+def test_a_trigger_is_returned_unchanged():
     trigger = SeveralIteration(4)
     assert convert_trigger(trigger) is trigger
 

@@ -25,6 +25,8 @@ class Runner(Protocol):
     #: Epochs that are finished, and epochs of this run.
     epochs: int
     num_epochs: int
+    #: Updates of an epoch; None if that is not known, as of shards of arrays.
+    steps_per_epoch: int | None
     #: The number of the batch in its epoch, from 0.
     batch_idx: int
     #: Updates of the weights made so far, over epochs.

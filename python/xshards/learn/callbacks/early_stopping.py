@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
-from xshards.errors import XShardsKeyError, XShardsValueError
+from xshards.errors import XShardsValueError
 from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.monitor import Monitor
 
 __all__ = ["EarlyStopping"]
 
@@ -56,8 +56,13 @@ class EarlyStopping(Callback):
         self._forget()
 
     def _forget(self) -> None:
-        self.best: float | None = None
+        self._followed = Monitor(self.monitor, self.mode, min_delta=self.min_delta)
         self.epochs_without = 0
+
+    @property
+    def best(self) -> float | None:
+        """The best value of this run."""
+        return self._followed.best
 
     def before_run(self, runner: Runner) -> None:  # noqa: D102
         self._forget()
@@ -71,27 +76,10 @@ class EarlyStopping(Callback):
             self._look(runner)
 
     def _look(self, runner: Runner) -> None:
-        if self.monitor not in runner.epoch_stats:
-            known = ", ".join(sorted(runner.epoch_stats))
-            msg = (
-                f"EarlyStopping: {self.monitor!r} is not among the results of the "
-                f"epoch: {known}"
-            )
-            raise XShardsKeyError(msg)
         # All replicas have the same results, so they all stop, or none.
-        value = float(runner.epoch_stats[self.monitor])
-        if self._is_better(value):
-            self.best = value
+        if self._followed.improves(runner.epoch_stats, asked_by="EarlyStopping"):
             self.epochs_without = 0
             return
         self.epochs_without += 1
         if self.epochs_without >= max(1, self.patience):
             runner.should_stop = True
-
-    def _is_better(self, value: float) -> bool:
-        if math.isnan(value):
-            return False
-        if self.best is None:
-            return True
-        gain = self.best - value if self.mode == "min" else value - self.best
-        return gain > self.min_delta

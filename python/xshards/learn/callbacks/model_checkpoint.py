@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from pathlib import Path
 
 from xshards.errors import XShardsValueError
 from xshards.learn.callbacks.base import Callback, Runner
+from xshards.learn.monitor import Mode, Monitor
 from xshards.learn.training.checkpoint_files import latest_checkpoint
 
 __all__ = ["ModelCheckpoint"]
@@ -30,10 +32,21 @@ class ModelCheckpoint(Callback):
         Whether `interval` counts epochs, or updates; the name is then `-iter=<n>`.
     interval
         Epochs or updates between checkpoints; -1 is every epoch.
+    save_best_only
+        Write after epochs that are better than all before in this run, and no
+        `last.ckpt`. The file is `<name>-best.ckpt`, which the next best epoch replaces,
+        unless `{epoch}` is in the name.
+    monitor
+        By which result of the epoch, such as "val_loss" or "val_accuracy".
+    mode
+        Whether "min" or "max" is better; by default "max" for accuracies and the like.
 
     Examples
     --------
     >>> from xshards.learn.callbacks import ModelCheckpoint
+    >>> best = ModelCheckpoint("models/net", save_best_only=True, monitor="val_auc")
+    >>> best.path_of(3)
+    'models/net-best.ckpt'
     >>> ModelCheckpoint("models/net").path_of(3)
     'models/net-epoch=3.ckpt'
     >>> ModelCheckpoint("models/{epoch:02d}-net").path_of(3)
@@ -46,7 +59,17 @@ class ModelCheckpoint(Callback):
         save_weights_only: bool = False,  # noqa: FBT001
         by_epoch: bool = True,  # noqa: FBT001
         interval: int = -1,
+        *,
+        save_best_only: bool = False,
+        monitor: str = "val_loss",
+        mode: Mode = None,
     ) -> None:
+        if save_best_only and (not by_epoch or interval != -1):
+            msg = (
+                "save_best_only looks at each epoch: leave out by_epoch and interval, "
+                f"got {by_epoch} and {interval}"
+            )
+            raise XShardsValueError(msg)
         if interval == -1 and by_epoch:
             interval = 1
         if interval < 1:
@@ -58,6 +81,8 @@ class ModelCheckpoint(Callback):
         self.save_weights_only = save_weights_only
         self.by_epoch = by_epoch
         self.interval = interval
+        self.save_best_only = save_best_only
+        self._followed = Monitor(monitor, mode)
         self._counted = "epoch" if by_epoch else "iter"
         self._check_name()
 
@@ -84,6 +109,8 @@ class ModelCheckpoint(Callback):
             The file.
         """
         name = self.filename
+        if self.save_best_only and not _FIELD.search(name):
+            return str(Path(self.dirname, f"{name}-best.ckpt" if name else "best.ckpt"))
         if not _FIELD.search(name):
             # With nothing before it, the number stands alone.
             name = f"{name}-{{{self._counted}}}" if name else f"{{{self._counted}}}"
@@ -93,16 +120,37 @@ class ModelCheckpoint(Callback):
         )
         return str(Path(self.dirname, f"{filled}.ckpt"))
 
+    def before_run(self, runner: Runner) -> None:  # noqa: D102
+        self._followed = Monitor(self._followed.name, self._followed.mode)
+
     def after_train_iter(self, runner: Runner) -> None:  # noqa: D102
         if not self.by_epoch and runner.global_step % self.interval == 0:
             self._save(runner, self.path_of(runner.global_step))
 
     def after_train_epoch(self, runner: Runner) -> None:  # noqa: D102
-        if self.by_epoch and self.every_n_epoch(runner, self.interval):
+        if self.save_best_only:
+            if not self._followed.name.startswith("val_"):
+                self._save_if_best(runner)
+        elif self.by_epoch and self.every_n_epoch(runner, self.interval):
             self._save(runner, self.path_of(runner.epochs))
 
+    def after_val_epoch(self, runner: Runner) -> None:  # noqa: D102
+        if self.save_best_only and self._followed.name.startswith("val_"):
+            self._save_if_best(runner)
+
     def after_run(self, runner: Runner) -> None:  # noqa: D102
-        self._save(runner, str(Path(self.dirname, "last.ckpt")))
+        if not self.save_best_only:
+            self._save(runner, str(Path(self.dirname, "last.ckpt")))
+        elif self._followed.best is None:
+            msg = (
+                f"no epoch had a number as {self._followed.name!r}, so no best one was "
+                "saved; give fit validation_data, or another monitor"
+            )
+            warnings.warn(msg, stacklevel=1)
+
+    def _save_if_best(self, runner: Runner) -> None:
+        if self._followed.improves(runner.epoch_stats, asked_by="ModelCheckpoint"):
+            self._save(runner, self.path_of(runner.epochs))
 
     def _save(self, runner: Runner, path: str) -> None:
         # Weights and optimizer state are one for all replicas.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TensorBoardCallback"]
 
-# What counts, rather than measures.
+# Results that are counts, not measurements.
 _NOT_SHOWN = frozenset(["epoch", "batch_count", "num_samples"])
 
 
@@ -52,7 +52,7 @@ class TensorBoardCallback(Callback):
         self._written: tuple[int, set[str]] = (-1, set())
 
     def __getstate__(self) -> dict[str, Any]:
-        # It travels to the replicas; a file would not.
+        # It is sent to the replicas; an open file cannot be.
         return {**self.__dict__, "_writer": None}
 
     def before_run(self, runner: Runner) -> None:  # noqa: D102
@@ -61,7 +61,7 @@ class TensorBoardCallback(Callback):
             self._writer = SummaryWriter(
                 self.log_dir or f"runs/{now}_{socket.gethostname()}"
             )
-            # What an earlier run left is not of this one.
+            # Ignore results of an earlier run.
             self._written = (runner.epochs, set(runner.epoch_stats))
 
     def after_run(self, runner: Runner) -> None:  # noqa: D102
@@ -80,8 +80,8 @@ class TensorBoardCallback(Callback):
             for name, rate in _learning_rates(runner.optimizer):
                 self._writer.add_scalar(name, rate, step)
 
-    # Results of validation come after those of training, if they come at all: what is
-    # new is written at each of these.
+    # Validation results come after those of training, if at all: new results are
+    # written at each of these points.
 
     def after_train_epoch(self, runner: Runner) -> None:  # noqa: D102
         self._write_epoch(runner)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from xshards.learn.callbacks.base import Callback, Runner, loss_of
 from xshards.learn.training.progress_line import ProgressLine
+from xshards.profile.progress import is_watched
 
 __all__ = ["TqdmCallback"]
 
@@ -15,7 +15,8 @@ __all__ = ["TqdmCallback"]
 class TqdmCallback(Callback):
     """Shows a progress bar for each epoch of training, with the last batch's loss.
 
-    Where stderr is no terminal it writes one line at the end of each epoch.
+    Where stderr is neither a terminal nor a notebook's it writes one line at the end of
+    each epoch.
 
     Examples
     --------
@@ -29,7 +30,7 @@ class TqdmCallback(Callback):
 
     def __getstate__(self) -> dict[str, Any]:
         # The stderr of a replica is a pipe to the driver: what that is, counts.
-        terminal = sys.stderr.isatty() if self._terminal is None else self._terminal
+        terminal = is_watched() if self._terminal is None else self._terminal
         return {**self.__dict__, "_line": None, "_terminal": terminal}
 
     def before_train_epoch(self, runner: Runner) -> None:  # noqa: D102

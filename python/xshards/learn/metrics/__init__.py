@@ -11,8 +11,17 @@ from xshards.learn.metrics.metric import (
     convert_metrics,
     register_metrics,
 )
+from xshards.learn.metrics.names import metric_names, metric_of_name, more_is_better
 
-__all__ = ["CustomizedMetric", "Metric", "convert_metrics", "register_metrics"]
+__all__ = [
+    "CustomizedMetric",
+    "Metric",
+    "convert_metrics",
+    "metric_names",
+    "metric_of_name",
+    "more_is_better",
+    "register_metrics",
+]
 __all__ += accuracies.__all__
 __all__ += classes.__all__
 __all__ += errors.__all__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well classes are told apart."""
+"""How well classes are distinguished."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Any, Literal
 
 from xshards.learn.metrics.metric import Metric
 
-__all__ = ["AUC", "ROC", "F1Score", "Precision", "PrecisionRecallCurve", "Recall"]
+__all__ = [
+    "AUC",
+    "ROC",
+    "ConfusionMatrix",
+    "F1Score",
+    "Precision",
+    "PrecisionRecallCurve",
+    "Recall",
+]
 
 #: How the values of classes become one. "binary" is about class 1 alone, "micro" about
 #: the counts of all classes, "macro" is the mean over classes that occur. None is
@@ -71,6 +79,23 @@ class PrecisionRecallCurve(Metric):
     >>> precision, recall, thresholds = metric.compute()
     >>> thresholds.tolist()
     [0.5, 0.75, 1.0]
+    """
+
+
+class ConfusionMatrix(Metric):
+    """How often rows of each class are predicted to be of each.
+
+    The value has a row for each class and a column for each prediction. Scores of
+    several classes are decided by the largest; one value is 1 from 0.5 on.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.metrics import ConfusionMatrix
+    >>> metric = ConfusionMatrix().get_metric("pytorch")
+    >>> metric(torch.tensor([0.9, 0.2, 0.1]), torch.tensor([1, 1, 0]))
+    >>> metric.compute().tolist()
+    [[1, 0], [1, 1]]
     """
 
 

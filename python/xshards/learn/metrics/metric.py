@@ -18,6 +18,7 @@ __all__ = [
     "CustomizedMetric",
     "Metric",
     "convert_metrics",
+    "describe_metrics",
     "register_metrics",
 ]
 
@@ -82,6 +83,13 @@ class Metric:
     2.0
     """
 
+    #: The name it was given by, if it was given by one.
+    _listed_as: str | None = None
+
+    def __repr__(self) -> str:
+        given = "" if self._listed_as is None else repr(self._listed_as)
+        return f"{type(self).__name__}({given})"
+
     def get_metric(self, backend: str = "pytorch") -> Accumulator:
         """Make an object that adds up batches in a framework.
 
@@ -131,9 +139,10 @@ class Metric:
         Returns
         -------
         str
-            The name of the class, unless it has one of its own.
+            The name it was given by, or else that of the class, unless it has one of
+            its own.
         """
-        return type(self).__name__
+        return self._listed_as or type(self).__name__
 
     @staticmethod
     def convert_metrics_list(
@@ -172,8 +181,8 @@ def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, Accumul
     Parameters
     ----------
     metrics
-        A metric or several. A function of predictions and targets stands for a
-        `CustomizedMetric`.
+        A metric or several, or their names, see `metric_names`. A function of
+        predictions and targets stands for a `CustomizedMetric`.
     backend
         The framework; see `register_metrics`.
 
@@ -187,20 +196,18 @@ def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, Accumul
     XShardsTypeError
         If one is no metric.
     XShardsValueError
-        If two have the same name.
+        If two have the same name, or there is no metric of a name.
 
     Examples
     --------
     >>> from xshards.learn.metrics import MAE, Accuracy, convert_metrics
     >>> list(convert_metrics([Accuracy(), MAE()]))
     ['Accuracy', 'MAE']
+    >>> list(convert_metrics(["accuracy", "mae"]))
+    ['accuracy', 'mae']
     """
-    if metrics is None:
-        return {}
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, (str, Metric))
     made: dict[str, Accumulator] = {}
-    for each in metrics if several else [metrics]:
-        metric = _described(each)
+    for metric in describe_metrics(metrics):
         if metric.get_name() in made:
             msg = (
                 f"two metrics are named {metric.get_name()}; results would be mixed: "
@@ -211,16 +218,29 @@ def convert_metrics(metrics: Any, backend: str = "pytorch") -> dict[str, Accumul
     return made
 
 
+def describe_metrics(metrics: Any) -> list[Metric]:
+    """Return the metrics of what users give: one or several, names and functions."""
+    if metrics is None:
+        return []
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, (str, Metric))
+    return [_described(each) for each in (metrics if several else [metrics])]
+
+
 def _described(metric: Any) -> Metric:
     if isinstance(metric, Metric):
         return metric
+    if isinstance(metric, str):
+        # Names are of all metrics, which derive from the class here.
+        from xshards.learn.metrics.names import metric_of_name
+
+        return metric_of_name(metric)
     if isinstance(metric, type) and issubclass(metric, Metric):
         return metric()
     if callable(metric) and not isinstance(metric, type):
         return CustomizedMetric(metric)
     msg = (
-        "expected a metric of xshards.learn.metrics or a function of predictions and "
-        f"targets, got {metric!r}"
+        "expected a metric of xshards.learn.metrics, its name or a function of "
+        f"predictions and targets, got {metric!r}"
     )
     raise XShardsTypeError(msg)
 

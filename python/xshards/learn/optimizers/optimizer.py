@@ -224,7 +224,7 @@ class Adadelta(Optimizer):
     epsilon: float = 1e-10
 
 
-# What Adam and Adamax have in common.
+# Shared by Adam and Adamax.
 _MOMENTS = {
     "learning_rate": "learningrate",
     "beta1": "beta1",
@@ -414,7 +414,7 @@ class LBFGS(Optimizer):
 
     def __post_init__(self, linesearch: Any, linesearch_options: Any) -> None:
         if linesearch is not None or linesearch_options is not None:
-            msg = "LBFGS: a line search of one's own is not supported; leave it out"
+            msg = "LBFGS: a custom line search is not supported; omit it"
             raise XShardsNotImplementedError(msg)
 
     def rule(self) -> Rule:  # noqa: D102

@@ -14,9 +14,9 @@ from torch.utils.data import DataLoader, Dataset
 
 from xshards.learn.pytorch.building import make_loss
 from xshards.learn.pytorch.distributed import make_store
-from xshards.learn.pytorch.loaders import LoaderSource, make_loader
+from xshards.learn.pytorch.loaders import LoaderSource, lengths, make_loader
 from xshards.learn.pytorch.local_optimizer import LocalExchange
-from xshards.learn.pytorch.parameters import copied
+from xshards.learn.pytorch.parameters import as_numpy, copied
 from xshards.learn.pytorch.server_optimizer import ServerOptimizer
 from xshards.learn.pytorch.training_operator import TrainingOperator
 from xshards.learn.training.adapter import Buffers, ModelAdapter, ModelInput
@@ -44,6 +44,7 @@ class TorchAdapter(ModelAdapter):
     entry = "xshards.learn.pytorch.replica_process:main"
     own_data = "a torch DataLoader or Dataset, or a function that makes one"
     group_name = "torch.distributed"
+    precisions = ("bf16",)
 
     # Models
 
@@ -100,7 +101,7 @@ class TorchAdapter(ModelAdapter):
 
     def to_numpy(self, value: Any) -> Any:
         """Return a tensor as an array, and anything else as it is."""
-        return value.detach().numpy() if isinstance(value, torch.Tensor) else value
+        return as_numpy(value) if isinstance(value, torch.Tensor) else value
 
     def inference_mode(self) -> AbstractContextManager[object]:
         """Return a context in which no gradients are recorded."""
@@ -113,6 +114,13 @@ class TorchAdapter(ModelAdapter):
     ) -> torch.nn.Parameter:
         """Return a parameter that is a view of flat values."""
         return torch.nn.Parameter(torch.from_numpy(values).view(shape))
+
+    def narrow_parameter(
+        self, values: np.ndarray[Any, Any], shape: tuple[int, ...], kind: str
+    ) -> torch.nn.Parameter:
+        """Return a parameter of half precision with these values."""
+        tensor = torch.from_numpy(values).view(shape)
+        return torch.nn.Parameter(tensor.to(getattr(torch, kind)))
 
     def server_optimizer(self, description: Any, link: ServerLink) -> ServerOptimizer:
         """Return what user code steps while the parameter server updates weights."""
@@ -165,7 +173,7 @@ class TorchAdapter(ModelAdapter):
         code = [data, getattr(data, "dataset", None), getattr(data, "collate_fn", None)]
         code += [type(one) for one in code]
         with by_value(code):
-            return LoaderSource(cloudpickle.dumps(data), config)
+            return LoaderSource(cloudpickle.dumps(data), config, *lengths(data))
 
     def feature_batches(
         self,
@@ -187,7 +195,7 @@ class _TorchBuffers(Buffers):
         self._tensors = tensors
 
     def read(self) -> list[np.ndarray[Any, Any]]:
-        return [tensor.numpy() for tensor in self._tensors]
+        return [as_numpy(tensor) for tensor in self._tensors]
 
     @torch.no_grad()
     def write(self, values: Sequence[Any]) -> None:
@@ -201,11 +209,26 @@ def _is_loader(data: Any) -> bool:
     )
 
 
-def _takes_several(model: torch.nn.Module) -> bool:
+def _forward_parameters(model: torch.nn.Module) -> list[inspect.Parameter]:
+    """Return what the model's forward takes, looking through wrappers.
+
+    A compiled model, and one of data-parallel or averaged training, pass on whatever
+    they get: what the model in them takes counts.
+    """
     try:
-        parameters = inspect.signature(model.forward).parameters.values()
+        found = list(inspect.signature(model.forward).parameters.values())
     except (TypeError, ValueError):
-        return False
+        found = []
+    passes_on = not found or any(one.kind is one.VAR_POSITIONAL for one in found)
+    for name in ("_orig_mod", "module") if passes_on else ():
+        inner = getattr(model, name, None)
+        if isinstance(inner, torch.nn.Module):
+            return _forward_parameters(inner)
+    return found
+
+
+def _takes_several(model: torch.nn.Module) -> bool:
+    parameters = _forward_parameters(model)
     needed = [
         one
         for one in parameters
@@ -219,7 +242,7 @@ def _features(batch: Any, model: torch.nn.Module) -> tuple[Any, ...]:
     """Leave the target of a batch out, if it has one."""
     if not isinstance(batch, (tuple, list)):
         return (batch,)
-    parameters = list(inspect.signature(model.forward).parameters.values())
+    parameters = _forward_parameters(model)
     if any(one.kind is one.VAR_POSITIONAL for one in parameters):
         return tuple(batch[:-1])
     return tuple(batch[: len(parameters)])

@@ -51,6 +51,8 @@ def make_optimizers(
     """Return the optimizers of an instance, several, an Orca optimizer or a creator."""
     if optimizer is None:
         return []
+    if isinstance(optimizer, type):
+        raise _optimizer_class(optimizer)
     if isinstance(optimizer, OrcaOptimizer):
         return [RuleOptimizer(_trainable(models), optimizer)]
     single = (torch.optim.Optimizer, list, tuple)
@@ -68,6 +70,18 @@ def make_optimizers(
             )
             raise XShardsTypeError(msg)
     return made
+
+
+def _optimizer_class(kind: type) -> XShardsTypeError:
+    """Say what to give in the place of a class."""
+    call = f"{kind.__name__}()"
+    if issubclass(kind, torch.optim.Optimizer):
+        call = f"{kind.__name__}(model.parameters(), lr=0.001)"
+    msg = (
+        f"optimizer must be an object such as {call}, or a function that takes the "
+        f"model and the config and returns one; got the class {kind.__name__}"
+    )
+    return XShardsTypeError(msg)
 
 
 def make_loss(loss: Any, config: dict[str, Any]) -> Any:

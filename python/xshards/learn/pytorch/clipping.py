@@ -16,7 +16,7 @@ __all__ = ["clip_gradients"]
 
 
 def clip_gradients(parameters: Iterable[torch.nn.Parameter], clip: Clip) -> None:
-    """Clip the gradients there are, each element first and then the whole."""
+    """Clip the existing gradients, first each element and then the norm of all."""
     having = [one for one in parameters if one.grad is not None]
     if clip.constant is not None:
         for parameter in having:

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from xshards.learn.training.replica_turn import Turn
 
-__all__ = ["FIND_UNUSED", "join_group", "make_store", "run_without_rows", "wrap"]
+__all__ = [
+    "FIND_UNUSED",
+    "add_up",
+    "join_group",
+    "make_store",
+    "run_without_rows",
+    "wrap",
+]
 
 #: The key of the config that has torch look for parameters a batch does not reach.
 FIND_UNUSED = "find_unused_parameters"
@@ -56,7 +63,9 @@ def wrap(
     ]
 
 
-def run_without_rows(models: Sequence[torch.nn.Module], batch: Sequence[Any]) -> None:
+def run_without_rows(
+    models: Sequence[torch.nn.Module], batch: Sequence[Any], turn: Turn
+) -> None:
     """Take part in the averages of a batch of which this replica has no rows.
 
     `batch` is any batch; what is computed of it counts for nothing.
@@ -67,9 +76,18 @@ def run_without_rows(models: Sequence[torch.nn.Module], batch: Sequence[Any]) ->
         was_training = model.module.training
         model.module.eval()  # the statistics of layers stay as they are
         outputs = list(_tensors(model(*batch[:-1])))
+        if turn.weighted and turn.share_weight is not None and model is models[0]:
+            turn.share_weight(0.0)  # as the others do, once they have their loss
         total: Any = torch.stack([output.sum() for output in outputs]).sum()
         total.backward()
         model.module.train(was_training)
+
+
+def add_up(value: float) -> float:
+    """Return the sum of a number over all replicas; all of them call it."""
+    total = torch.tensor(value, dtype=torch.float64)
+    dist.all_reduce(total)
+    return float(total)
 
 
 def _wrapped(
@@ -84,15 +102,27 @@ def _wrapped(
 
     def weigh(module: object, inputs: object, output: Any) -> None:
         """Weigh the gradient by rows: torch averages by replica."""
-        if turn.rows * turn.num_replicas == turn.step_rows or not turn.training:
+        even = turn.rows * turn.num_replicas == turn.step_rows
+        if not turn.training or (even and not turn.weighted):
             return
-        weight = turn.rows * turn.num_replicas / turn.step_rows
         for tensor in _tensors(output):
             if tensor.requires_grad:
-                tensor.register_hook(lambda gradient: gradient * weight)
+                tensor.register_hook(lambda gradient: gradient * _share(turn))
 
     wrapped.register_forward_hook(weigh)
     return wrapped
+
+
+def _share(turn: Turn) -> float:
+    """Return this replica's part of the batch, 1 if all have the same.
+
+    Known only after the loss, where rows have weights.
+    """
+    if turn.weight is None or turn.step_weight is None:
+        return turn.rows * turn.num_replicas / turn.step_rows
+    if turn.step_weight == 0:
+        return 0.0
+    return turn.weight * turn.num_replicas / turn.step_weight
 
 
 def _tensors(output: Any) -> Iterator[Any]:

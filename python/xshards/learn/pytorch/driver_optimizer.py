@@ -11,7 +11,13 @@ from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.clipping import clip_gradients
 from xshards.learn.pytorch.closures import needs_closure
 from xshards.learn.pytorch.optimizer_rules import native_rules
-from xshards.learn.pytorch.parameters import copied, load_optimizer, specs_of, trained
+from xshards.learn.pytorch.parameters import (
+    copied,
+    load_optimizer,
+    narrow,
+    specs_of,
+    trained,
+)
 from xshards.learn.pytorch.rule_optimizer import RuleOptimizer
 from xshards.learn.training.driver_optimizer import DriverOptimizer, refuse_closure
 
@@ -46,6 +52,11 @@ class TorchOptimizer(DriverOptimizer):
         return [tuple(parameter.shape) for parameter in self.parameters]
 
     @property
+    def kinds(self) -> list[str | None]:
+        """The types of parameters of half precision; None for others."""
+        return [narrow(parameter) for parameter in self.parameters]
+
+    @property
     def num_groups(self) -> int:
         """How many parameter groups there are."""
         return len(self.handle.param_groups)
@@ -56,9 +67,17 @@ class TorchOptimizer(DriverOptimizer):
 
     def rules(self) -> list[Rule] | None:
         """Return the rule of each group; None if only torch can update."""
+        halved = any(self.kinds)
         if isinstance(self.handle, RuleOptimizer):
+            if halved:
+                msg = (
+                    "optimizers of xshards.learn.optimizers train float32 and float64; "
+                    f"use one of torch for {next(filter(None, self.kinds))} parameters"
+                )
+                raise XShardsValueError(msg)
             return self.handle.rules()
-        return native_rules(self.handle)
+        # Rounded to half precision after each update, by torch, as it would be alone.
+        return None if halved else native_rules(self.handle)
 
     @torch.no_grad()
     def adopt(self, weights: Sequence[np.ndarray[Any, Any]]) -> None:
@@ -69,7 +88,15 @@ class TorchOptimizer(DriverOptimizer):
         ]
         for parameter, shared in zip(self.parameters, self._shared, strict=True):
             shared.copy_(parameter)
-            parameter.data = shared
+            if narrow(parameter) is None:
+                parameter.data = shared
+
+    @torch.no_grad()
+    def publish(self) -> None:
+        """Copy parameters of half precision to the shared arrays."""
+        for parameter, shared in zip(self.parameters, self._shared, strict=False):
+            if narrow(parameter) is not None:
+                shared.copy_(parameter)
 
     @torch.no_grad()
     def release(self) -> None:
@@ -94,7 +121,8 @@ class TorchOptimizer(DriverOptimizer):
             for parameter, shared in zip(self.parameters, self._shared, strict=True):
                 if parameter.data_ptr() != shared.data_ptr():
                     shared.copy_(parameter)
-                    parameter.data = shared
+                    if narrow(parameter) is None:
+                        parameter.data = shared
 
     def set_options(self, options: Sequence[Mapping[str, Any]]) -> None:
         """Change options of the groups."""
@@ -196,7 +224,8 @@ def _weighted_sum(
 ) -> torch.Tensor | None:
     if not parts:
         return None
-    result = torch.zeros(parameter.numel(), dtype=parameter.dtype)
+    kind = torch.float32 if narrow(parameter) else parameter.dtype
+    result = torch.zeros(parameter.numel(), dtype=kind)
     for weight, gradient in parts:
         result.add_(torch.from_numpy(gradient), alpha=weight)
-    return result.view(parameter.shape)
+    return result.to(parameter.dtype).view(parameter.shape)

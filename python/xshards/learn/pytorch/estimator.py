@@ -9,6 +9,7 @@ import torch
 
 from xshards.context import default_context
 from xshards.errors import XShardsValueError
+from xshards.learn.checks import check_precision
 from xshards.learn.pytorch.adapter import TorchAdapter
 from xshards.learn.pytorch.building import (
     make_loss,
@@ -66,13 +67,14 @@ class Estimator(EstimatorBase):
         training_operator_cls: type[TrainingOperator] = TrainingOperator,
         initialization_hook: Callable[[], object] | None = None,
         config: dict[str, Any] | None = None,
-        use_tqdm: bool = False,
+        use_tqdm: bool | None = None,
         workers: int | None = None,
         workers_per_node: int = 1,
         model_dir: str | None = None,
         sync_stats: bool = False,
         seed: int | None = None,
         backend: Literal["ps", "torch_distributed"] = "ps",
+        precision: Literal["fp32", "bf16"] = "fp32",
         context: Context | None = None,
     ) -> Estimator:
         """Make an Estimator of a model, an optimizer and a loss.
@@ -89,7 +91,8 @@ class Estimator(EstimatorBase):
             A loss: an instance or a function of outputs and targets; or a function that
             takes `config` and returns one.
         metrics
-            What to measure besides the loss; of `xshards.learn.metrics`.
+            What to measure besides the loss: names such as ``["accuracy", "auc"]``, see
+            `xshards.learn.metrics.metric_names`, or objects of `xshards.learn.metrics`.
         scheduler_creator
             A function that takes the optimizer and `config` and returns a scheduler of
             torch.
@@ -102,7 +105,8 @@ class Estimator(EstimatorBase):
         config
             Passed to all functions that make something, and to the operator.
         use_tqdm
-            Show a progress bar; one line an epoch where there is no terminal.
+            Show a progress bar; one line an epoch where there is neither a terminal nor
+            a notebook. By default only where there is one of these.
         workers
             How many replicas; by default `workers_per_node` if that is more than 1, and
             one for each core of the context otherwise.
@@ -118,6 +122,11 @@ class Estimator(EstimatorBase):
             DistributedDataParallel over gloo, with which the death of a replica ends
             training, and a model whose parameters do not all get a gradient in every
             step needs ``config={"find_unused_parameters": True}``.
+        precision
+            ``"bf16"`` has the model compute in bfloat16 where torch.autocast does so;
+            its parameters stay as they are. Parameters that are bfloat16 or float16
+            themselves (``model.bfloat16()``) are trained as they are, by torch's own
+            optimizer.
         context
             Where replicas run; by default the one of this process.
 
@@ -131,8 +140,8 @@ class Estimator(EstimatorBase):
         XShardsTypeError
             If the model, the optimizer or the loss is none of torch's.
         XShardsValueError
-            If `workers` is less than 1, or `backend` or `scheduler_step_freq` is none
-            of those above.
+            If `workers` is less than 1, a metric is not known, or `backend`,
+            `precision` or `scheduler_step_freq` is none of those above.
 
         Examples
         --------
@@ -177,6 +186,7 @@ class Estimator(EstimatorBase):
             initialization_hook=initialization_hook,
             config=config,
             use_tqdm=use_tqdm,
+            precision=check_precision(precision, TorchAdapter.precisions),
         )
         clip = Clip()
         if workers is None and workers_per_node > 1:

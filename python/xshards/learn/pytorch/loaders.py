@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from xshards.learn.training.source import Feed, Share
     from xshards.runtime.worker import Settings
 
-__all__ = ["LoaderBatches", "LoaderSource", "make_loader"]
+__all__ = ["LoaderBatches", "LoaderSource", "lengths", "make_loader"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class LoaderSource(Source):
 
     content: bytes
     config: dict[str, Any]
+    num_rows: int | None = None  # type: ignore[misc]
+    num_batches: int | None = None  # type: ignore[misc]
 
     def open(
         self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
@@ -57,6 +60,24 @@ def make_loader(
         f"{type(data).__name__}"
     )
     raise XShardsTypeError(msg)
+
+
+def lengths(data: Any) -> tuple[int | None, int | None]:
+    """Count the rows and batches of an epoch, where data says so without being read."""
+    if isinstance(data, Dataset):
+        return (len(data) if isinstance(data, Sized) else None), None
+    if not isinstance(data, DataLoader):
+        return None, None
+    try:
+        batches = len(data)
+        rows = len(data.sampler)  # type: ignore[arg-type]
+    except (TypeError, NotImplementedError):
+        return None, None
+    # Of batches that a sampler of the user's makes only their number is known.
+    size = data.batch_size
+    if size is None or (data.drop_last and rows % size):
+        return None, batches
+    return rows, batches
 
 
 def _create(
@@ -93,7 +114,7 @@ class LoaderBatches:
         loader = make_loader(
             self._data, self._config, feed.batch_size, shuffle=feed.shuffle
         )
-        # Every replica draws the same order, and the same again if it starts anew.
+        # Every replica draws the same order, also after a restart.
         seed_everything(self._adapter, feed.seed, feed.epoch)
         if loader.generator is not None:
             seed = loader.generator.initial_seed() + feed.seed + feed.epoch
@@ -160,6 +181,6 @@ def _cut(batch: Any, begin: int, end: int) -> Any:
         return type(batch)(*(_cut(part, begin, end) for part in batch))
     if isinstance(batch, (list, tuple)):
         if batch and not isinstance(batch[0], (torch.Tensor, dict, list, tuple)):
-            return batch[begin:end]  # strings and the like, one a row
+            return batch[begin:end]  # strings and the like, one per row
         return type(batch)(_cut(part, begin, end) for part in batch)
     return default_collate(list(batch)[begin:end])

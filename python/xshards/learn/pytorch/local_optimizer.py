@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xshards.learn.pytorch.clipping import clip_gradients
-from xshards.learn.pytorch.distributed import join_group, run_without_rows, wrap
+from xshards.learn.pytorch.distributed import add_up, join_group, run_without_rows, wrap
 from xshards.learn.pytorch.driver_optimizer import put_together
-from xshards.learn.pytorch.parameters import trained
+from xshards.learn.pytorch.parameters import as_numpy, trained
 from xshards.learn.training.exchange import Exchange
 from xshards.learn.training.replica_optimizer import ReplicaOptimizer
 from xshards.learn.training.replica_turn import Position
@@ -53,6 +53,9 @@ class LocalExchange(Exchange):
         self._models = (
             wrap(parts.models, parts.config, turn) if averaged else parts.models
         )
+        if averaged:
+            turn.share_weight = add_up
+        self._turn = turn
         return self._models
 
     def positions(self) -> list[Position | None]:
@@ -63,7 +66,7 @@ class LocalExchange(Exchange):
         """Take part in a step to which this replica has no rows to give."""
         for optimizer in self._optimizers:
             optimizer.handle.zero_grad()
-        run_without_rows(self._models, batch)
+        run_without_rows(self._models, batch, self._turn)
         for optimizer in self._optimizers:
             optimizer.handle.step()
 
@@ -71,10 +74,7 @@ class LocalExchange(Exchange):
         """Return the updates made, the parameters and the optimizers' states."""
         return (
             [optimizer.num_steps for optimizer in self._optimizers],
-            [
-                [one.detach().numpy() for one in model.parameters()]
-                for model in self._given
-            ],
+            [[as_numpy(one) for one in model.parameters()] for model in self._given],
             [optimizer.state_dict() for optimizer in self._optimizers],
         )
 

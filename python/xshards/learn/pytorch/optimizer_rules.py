@@ -38,7 +38,8 @@ _OPTIONS = {
     "maximize": "maximize",
 }
 
-# How torch computes it, not what; and options that schedulers add.
+# Options of torch's implementation that do not change results, and those that
+# schedulers add.
 _NO_EFFECT = frozenset(
     [
         "params",
@@ -91,7 +92,8 @@ def native_rules(
         return None
     rules = []
     for group in optimizer.param_groups:
-        # torch starts all groups from the constructor's value, whatever they say.
+        # torch starts all groups from the constructor's value, whatever their own
+        # options are.
         start = optimizer.defaults.get("initial_accumulator_value")
         if start is not None:
             group = {**group, "initial_accumulator_value": start}
@@ -128,7 +130,7 @@ def _spell(key: str, value: Any) -> dict[str, float] | None:
         named = {_OPTIONS[key]: value}
     else:
         return None
-    # A tensor can change between steps without anybody being told.
+    # A tensor can change between steps without notice.
     if not all(isinstance(number, (bool, int, float)) for number in named.values()):
         return None
     return {name: float(number) for name, number in named.items()}

@@ -14,9 +14,27 @@ if TYPE_CHECKING:
 
     from xshards.learn.training.driver_optimizer import Spec
 
-__all__ = ["copied", "load_optimizer", "specs_of", "trained"]
+__all__ = ["as_numpy", "copied", "load_optimizer", "narrow", "specs_of", "trained"]
 
-_DTYPES = {torch.float32: "float32", torch.float64: "float64"}
+# The server keeps half precision as floats, which have all of its values.
+_DTYPES = {
+    torch.float32: "float32",
+    torch.float64: "float64",
+    torch.bfloat16: "float32",
+    torch.float16: "float32",
+}
+_NARROW = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
+
+
+def narrow(parameter: torch.Tensor) -> str | None:
+    """Name the type of a parameter of half precision; None for others."""
+    return _NARROW.get(parameter.dtype)
+
+
+def as_numpy(tensor: torch.Tensor) -> Any:
+    """Return a tensor as an array; numpy has floats for torch's bfloat16."""
+    tensor = tensor.detach()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
 def trained(
@@ -57,8 +75,8 @@ def specs_of(
             raise XShardsValueError(msg)
         if parameter.dtype not in _DTYPES:
             msg = (
-                f"parameter {name!r} is {parameter.dtype}; parameters are trained as "
-                "float32 or float64: call model.float(), or freeze it"
+                f"parameter {name!r} is {parameter.dtype}; only float parameters are "
+                "trained: call model.float(), or freeze it"
             )
             raise XShardsTypeError(msg)
         specs.append((name, parameter.numel(), _DTYPES[parameter.dtype], group))

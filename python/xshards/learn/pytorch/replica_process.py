@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-# Optimizers import it when they are made, which takes seconds: it should be there when
+# Optimizers import it when they are created, which takes seconds: import it before
 # replicas are forked.
 from xshards.learn.training.replica_process import main
 

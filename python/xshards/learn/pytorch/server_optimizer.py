@@ -85,7 +85,7 @@ class ServerOptimizer(ServerOptimizerBase, torch.optim.Optimizer):
             hook(self, (), {})
         return loss
 
-    # Tells torch not to wrap it: that costs more than the step of a small model.
+    # Prevents torch from wrapping it, which costs more than the step of a small model.
     step.hooked = True  # type: ignore[attr-defined]
 
     def refresh(self) -> None:

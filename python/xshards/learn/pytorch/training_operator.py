@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextlib
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from xshards.learn.pytorch.closures import needs_closure
 from xshards.learn.pytorch.target_shapes import fit_target
+from xshards.learn.pytorch.weighted_loss import (
+    class_shares,
+    gives_weights,
+    weighted_mean,
+)
 from xshards.learn.training.meters import NUM_SAMPLES
 from xshards.learn.training.operator import Operator
 from xshards.learn.training.source import count_rows
@@ -19,6 +25,16 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 __all__ = ["TrainingOperator"]
+
+
+class _Weights(NamedTuple):
+    """What rows count, and what the batch counts."""
+
+    #: What the user gave; None if the loss alone decides.
+    given: torch.Tensor | None
+    total: float
+    #: Whether the total may be another than the number of rows.
+    uneven: bool
 
 
 class TrainingOperator(Operator):
@@ -92,13 +108,32 @@ class TrainingOperator(Operator):
         dict
             ``train_loss``, ``num_samples`` and what else is to be averaged over rows.
         """
+        return self.train_batches([batch], batch_info)
+
+    def train_batches(
+        self, batches: Sequence[Any], batch_info: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Make one update of several batches, as if they were one.
+
+        Parameters
+        ----------
+        batches
+            Each as in `train_batch`.
+        batch_info
+            As in `train_batch`.
+
+        Returns
+        -------
+        dict
+            As `train_batch` returns it, for all batches together.
+        """
+        rows = sum(count_rows(batch) for batch in batches)
         if self._closure_wanted:
-            loss: Any = self.optimizer.step(lambda: self._compute_gradient(batch))
-            return {"train_loss": loss.item(), NUM_SAMPLES: count_rows(batch)}
-        loss = self._compute_gradient(batch)
-        values = {"train_loss": loss.item(), NUM_SAMPLES: count_rows(batch)}
-        if self._turn is not None:
-            self._turn.pending = values
+            loss: Any = self.optimizer.step(lambda: self._compute_gradient(batches))
+            return {"train_loss": loss.item(), NUM_SAMPLES: rows}
+        loss = self._compute_gradient(batches)
+        values = {"train_loss": loss.item(), NUM_SAMPLES: rows}
+        self._before_step(values, batches)
         self.optimizer.step()
         return values
 
@@ -107,15 +142,26 @@ class TrainingOperator(Operator):
     ) -> tuple[Any, Any, Any]:
         """Return the output, the target and the loss (None without criterion)."""
         *features, target = batch
-        output = self.model(*features)
-        if self._criterion is None:
-            return output, target, None
-        loss = self._loss(output, target)
+        with self.autocast():
+            output = self.model(*features)
+            if self._criterion is None:
+                return output, target, None
+            weights = self._weights_of(batch)
+            if weights.uneven:
+                self.weigh(weights.total)
+            loss = self._loss(output, target, weights)
         return output, fit_target(self._criterion, output, target), loss
 
     def predict_batch(self, pred_batch: Any) -> Any:
         """Return the model's output for a batch of features."""
-        return self.model(*pred_batch)
+        with self.autocast():
+            return self.model(*pred_batch)
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Return a context in which torch computes in the precision asked for."""
+        if self._precision is None:
+            return contextlib.nullcontext()
+        return torch.autocast("cpu", dtype=torch.bfloat16)
 
     def train_mode(self) -> None:
         """Put the models into training mode."""
@@ -130,23 +176,77 @@ class TrainingOperator(Operator):
     def _inference_mode(self) -> AbstractContextManager[object]:
         return torch.no_grad()
 
-    def _compute_gradient(self, batch: Any) -> Any:
-        *features, target = batch
-        output = self.model(*features)
-        loss = self._loss(output, target)
-        self._output = output
-        self.optimizer.zero_grad()
-        self._for_all_replicas(loss).backward()
-        return loss
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether every batch is weighed: the loss has weights of classes."""
+        return gives_weights(self._criterion)
 
-    def _loss(self, output: Any, target: Any) -> Any:
-        loss = self._criterion(output, fit_target(self._criterion, output, target))
+    def _compute_gradient(self, batches: Sequence[Any]) -> Any:
+        """Leave the gradient of several batches together; returns their loss."""
+        weights = [self._weights_of(batch) for batch in batches]
+        whole = sum(one.total for one in weights)
+        self.optimizer.zero_grad()
+        result: Any = 0.0
+        for number, (batch, own) in enumerate(zip(batches, weights, strict=True)):
+            with self._averaged(last=number == len(batches) - 1):
+                *features, target = batch
+                with self.autocast():
+                    self._output = self.model(*features)
+                    loss = self._loss(self._output, target, own)
+                if number == 0 and any(one.uneven for one in weights):
+                    self.weigh(whole)
+                if len(batches) > 1 and not self._summed:
+                    loss = loss * (own.total / whole if whole else 0.0)
+                self._for_all_replicas(loss).backward()
+            result = loss if len(batches) == 1 else result + loss.detach()
+        return result
+
+    def _averaged(self, *, last: bool) -> AbstractContextManager[object]:
+        """Have replicas that update themselves average the last gradient alone."""
+        stack = contextlib.ExitStack()
+        for model in self._models:
+            if not last and hasattr(model, "no_sync"):
+                stack.enter_context(model.no_sync())
+        return stack
+
+    @property
+    def _summed(self) -> bool:
+        return getattr(self._criterion, "reduction", "mean") == "sum"
+
+    def _loss(self, output: Any, target: Any, weights: _Weights) -> Any:
+        criterion = self._criterion
+        target = fit_target(criterion, output, target)
+        if weights.given is not None:
+            return weighted_mean(
+                criterion, output, target, weights.given, weights.total
+            )
+        if weights.total == 0:
+            return output.sum() * 0  # torch would divide by nothing
+        loss = criterion(output, target)
         return loss.mean() if loss.ndim else loss
+
+    def _weights_of(self, batch: Any) -> _Weights:
+        """Find what the rows of a batch count."""
+        if self._turn is not None:
+            self._turn.hold(batch)
+        target = batch[-1]
+        found = self.row_weights(target)
+        given = None if found is None else torch.from_numpy(found)
+        shares = None if self._summed else class_shares(self._criterion, target)
+        if self._summed or (given is None and shares is None):
+            # All replicas say what their batches count, or none.
+            uneven = given is not None or self.weighs_rows
+            return _Weights(given, float(count_rows(batch)), uneven)
+        counts = given if shares is None else shares
+        if given is not None and shares is not None:
+            counts = given * shares
+        assert counts is not None
+        return _Weights(given, float(counts.sum()), uneven=True)
 
     def _for_all_replicas(self, loss: Any) -> Any:
         """Scale a sum over rows so that the weighted mean over replicas is the sum."""
         turn = self._turn
-        if turn is None or getattr(self._criterion, "reduction", "mean") != "sum":
+        if turn is None or not self._summed:
             return loss
         return loss * (turn.step_rows / turn.rows)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from xshards.errors import XShardsNotImplementedError
+from xshards.learn.training.checkpoint_files import DEFAULT_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -85,6 +86,10 @@ class ModelAdapter(ABC):
     entry: ClassVar[str] = "xshards.learn.training.replica_process:main"
     #: What `fit` takes besides shards, DataFrames and arrays, for messages.
     own_data: ClassVar[str] = ""
+    #: What models can compute in besides the type of their parameters.
+    precisions: ClassVar[tuple[str, ...]] = ()
+    #: What is in the name of the optimizer's file of a checkpoint.
+    checkpoint_prefix: ClassVar[str] = DEFAULT_PREFIX
     #: What averages gradients where replicas update, for messages.
     group_name: ClassVar[str] = "the process group"
 
@@ -140,6 +145,16 @@ class ModelAdapter(ABC):
     def to_numpy(self, value: Any) -> Any:
         """Return a tensor as an array, and anything else as it is."""
 
+    def arrange(self, nested: Any) -> Any:
+        """Return the batch of a shard's tensors, which are nested as in the shard."""
+        if isinstance(nested, dict):
+            features, target = nested["x"], nested["y"]
+        else:
+            features, target = nested
+        if isinstance(features, (tuple, list)):
+            return (*features, target)
+        return (features, target)
+
     def inference_mode(self) -> AbstractContextManager[object]:
         """Return a context in which no gradients are recorded."""
         return contextlib.nullcontext()
@@ -149,6 +164,17 @@ class ModelAdapter(ABC):
     @abstractmethod
     def parameter(self, values: np.ndarray[Any, Any], shape: tuple[int, ...]) -> object:
         """Return a parameter of a model that is a view of flat values."""
+
+    def narrow_parameter(
+        self, values: np.ndarray[Any, Any], shape: tuple[int, ...], kind: str
+    ) -> object:
+        """Return a parameter of a narrower type than the server's, with its own memory.
+
+        `kind` is of `DriverOptimizer.kinds`; the optimizer of the replica copies the
+        values to it after each update.
+        """
+        msg = f"{self.name} has no parameters of type {kind}"
+        raise XShardsNotImplementedError(msg)
 
     @abstractmethod
     def server_optimizer(

@@ -47,6 +47,7 @@ class CallbackRunner:
         self.world_size = turn.num_replicas
         self.epochs = 0
         self.num_epochs = num_epochs
+        self.steps_per_epoch: int | None = None
         self.batch_idx = 0
         self.global_step = 0
         self.model = (
@@ -105,18 +106,20 @@ class CallbackRunner:
         with self._turn.adapter.inference_mode():
             for index, batch in enumerate(iterator):
                 self.batch, self.batch_idx = batch, index
+                operator._hold(batch)
                 self.call("before_val_iter")
                 target = self._validate_batch({"batch_idx": index, **info})
                 rows = count_rows(batch)
                 meters.count(rows)
                 if self.loss is not None:
-                    meters.add({"val_loss": self.loss}, rows)
+                    meters.add({"val_loss": self.loss}, rows, operator._weight)
                 for metric in metrics.values():
                     metric(self.output, target)
                 self.call("after_val_iter")
         result: dict[str, Any] = {NUM_SAMPLES: meters.num_samples}
         if "val_loss" in meters.sums:
             result["val_loss"] = meters.summary()["val_loss"]
+            self._turn.validation_weight = meters.weights["val_loss"]
         return result
 
     def predict_batch(self, batch: Any) -> Any:
@@ -126,17 +129,19 @@ class CallbackRunner:
         if self._main is None:
             self.output = self._operator.predict_batch(batch)
         else:
-            self._main.on_pred_forward(self)
+            with self._operator.autocast():
+                self._main.on_pred_forward(self)
         self.call("after_pred_iter")
         return self.output
 
     def _train_batch(self, batch_info: dict[str, Any]) -> Mapping[str, Any]:
         if self._main is None:
-            values = self._operator.train_batch(self.batch, batch_info=batch_info) or {}
+            values = self._operator._train(self.batch, batch_info) or {}
             self.output = self._operator._output
             self.loss = values.get("train_loss")
             return values
-        self._main.on_train_forward(self)
+        with self._operator.autocast():
+            self._main.on_train_forward(self)
         values = {"train_loss": loss_of(self)}
         self._turn.pending = values
         self._main.on_train_backward(self)
@@ -149,7 +154,8 @@ class CallbackRunner:
             )
             return target
         self.loss = None
-        self._main.on_val_forward(self)
+        with self._operator.autocast():
+            self._main.on_val_forward(self)
         return self.batch[-1]
 
     def put(self, k: str, v: Any) -> None:

@@ -164,7 +164,8 @@ def latest_checkpoint(path: str | os.PathLike[str]) -> str:
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a file to write to that takes the place of `path` if all goes well.
 
-    Whoever looks at `path`, now or after a crash, finds the old file or the new one.
+    Whoever looks at `path`, now or after a crash, finds the old file or the new one. It
+    keeps the permissions of the old one; a link stays, and its target is replaced.
 
     Examples
     --------
@@ -176,15 +177,15 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> path.read_text()
     'all of it'
     """
-    target = Path(path)
+    target = Path(path).resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Not by tempfile, whose files nobody else may read.
+    # Not by tempfile, whose files only their owner may read.
     aside = target.parent / f".{target.name}.tmp-{secrets.token_hex(8)}"
-    aside.touch(exist_ok=False)
+    aside.touch(0o600 if target.exists() else 0o666, exist_ok=False)
     try:
         yield aside
         if target.exists():
-            aside.chmod(target.stat().st_mode & 0o777)
+            aside.chmod(target.stat().st_mode & 0o7777)
         _sync(aside)
         aside.replace(target)
         _sync(target.parent)

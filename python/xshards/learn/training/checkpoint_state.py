@@ -70,7 +70,7 @@ def load_state(job: Job, state: dict[str, Any]) -> None:
         for optimizer, values in zip(job.optimizers, optimizers, strict=True):
             optimizer.load_state_dict(values)
     job.epoch = int(state.get("epoch", job.epoch))
-    # The order of rows goes on, so that an epoch that was begun has each of them once.
+    # The order of rows continues, so that an interrupted epoch has each row once.
     job.seed = int(state.get("seed", job.seed))
     job.observed = state.get("observed")
     job.schedulers = state.get("schedulers") or None
@@ -103,7 +103,7 @@ def read_file(adapter: ModelAdapter, path: str | os.PathLike[str]) -> Any:
         raise XShardsFileNotFoundError(msg)
     try:
         return adapter.read_file(Path(path))
-    except Exception as error:  # what a framework raises depends on what is wrong
+    except Exception as error:  # frameworks raise different exceptions
         msg = (
             f"{path} is not a file of weights and plain values, so it is not loaded: "
             f"{error}"

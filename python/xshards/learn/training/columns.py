@@ -62,7 +62,7 @@ def label_types(
 ) -> list[str | None]:
     """Return the dtype of each target; None for columns of arrays."""
     schema = shards._full_schema()
-    floats = model_input.float_type or "float32"
+    floats = _numpy_floats(model_input)
     return [_label_type(schema, names, floats) for names in columns]
 
 
@@ -75,13 +75,19 @@ def _feature_type(
         return None
     if model_input.integers and all(map(pa.types.is_integer, types)):
         return np.dtype("int64").str
-    return np.dtype(model_input.float_type or "float32").str
+    return np.dtype(_numpy_floats(model_input)).str
+
+
+def _numpy_floats(model_input: ModelInput) -> str:
+    """Return what numpy has for the model's floats; the adapter narrows them."""
+    kind = model_input.float_type or "float32"
+    return kind if kind in ("float16", "float32", "float64") else "float32"
 
 
 def _label_type(schema: Any, names: list[str], floats: str) -> str | None:
     types = [schema.field(name).type for name in names if name in schema.names]
     if len(types) < len(names) or not all(map(_is_scalar, types)):
-        return None  # the feeder says which column is missing
+        return None  # the feeder reports the missing column
     return np.dtype("int64" if all(map(pa.types.is_integer, types)) else floats).str
 
 

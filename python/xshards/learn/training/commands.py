@@ -45,8 +45,12 @@ class Parts:
     #: Called in every replica before anything else.
     initialization_hook: Any = None
     config: dict[str, Any] = field(default_factory=dict)
-    use_tqdm: bool = False
+    #: Whether to show progress; None if a person watches.
+    use_tqdm: bool | None = False
     operator_state: dict[str, Any] = field(default_factory=dict)
+    #: What models compute in, if not in the type of their parameters; see
+    #: `ModelAdapter.precisions`.
+    precision: str | None = None
 
 
 class ModeSetUp(ABC):
@@ -138,6 +142,12 @@ class Train:
     watched: bool = False
     #: The loss of the epoch before, for schedulers that wait for one.
     observed: float | None = None
+    #: What rows of each class count in the loss; None if they count alike.
+    class_weight: dict[int, float] | None = None
+    #: How many batches make one update.
+    accumulate: int = 1
+    #: Updates of the epoch; None if that is not known.
+    num_steps: int | None = None
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ class DriverOptimizer(ABC):
         """The shape of each parameter."""
 
     @property
+    def kinds(self) -> list[str | None]:
+        """The type of each parameter that is narrower than the server's; else None."""
+        return [None] * len(self.parameters)
+
+    @property
     @abstractmethod
     def num_groups(self) -> int:
         """How many parameter groups there are."""
@@ -68,6 +73,10 @@ class DriverOptimizer(ABC):
     @abstractmethod
     def adopt(self, weights: Sequence[np.ndarray[Any, Any]]) -> None:
         """Copy the parameters to flat shared arrays and make them views of these."""
+
+    def publish(self) -> None:
+        """Copy parameters that could not become views of shared arrays to these."""
+        return
 
     @abstractmethod
     def release(self) -> None:

@@ -13,6 +13,7 @@ from xshards.learn.training.meters import Meters
 from xshards.learn.training.progress_line import ProgressLine
 from xshards.learn.training.summaries.event_files import SummaryWriter
 from xshards.learn.trigger import TrainingState, convert_trigger
+from xshards.profile.progress import is_watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ class Watch:
         trigger: Any,
         model_dir: str | None,
         log_dir: Path | None,
-        show: bool,
+        show: bool | None,
     ) -> None:
         if trigger is not None and model_dir is None:
             msg = (
@@ -52,22 +53,28 @@ class Watch:
         self._train = SummaryWriter(log_dir / "train") if log_dir else None
         self._validation = SummaryWriter(log_dir / "validation") if log_dir else None
         self._last_time = time.perf_counter()
-        self._show = show
+        self._show = is_watched() if show is None else show
         self._line: ProgressLine | None = None
         self._shown_at = 0.0
 
     @property
     def after_update(self) -> Callable[[], None] | None:
         """What to call after each update; None if nothing needs it."""
-        if self._trigger is None and self._train is None and not self._show:
+        show = self._show and not self._job.sees_progress
+        if self._trigger is None and self._train is None and not show:
             return None
         return self._after_update
 
-    def before_epoch(self) -> None:
-        """Begin a line for an epoch."""
+    @property
+    def on_look(self) -> Callable[[], None] | None:
+        """What to call now and then; None if nothing needs it."""
+        return self._show_progress if self._show else None
+
+    def before_epoch(self, num_rows: int | None) -> None:
+        """Begin a line for an epoch of a number of rows, if that is known."""
         if self._show:
             name = f"epoch {self._job.epoch + 1}"
-            self._line = ProgressLine(name, " samples", scaled=True)
+            self._line = ProgressLine(name, " samples", total=num_rows, scaled=True)
 
     def after_epoch(self, stats: dict[str, Any]) -> None:
         """Take note of an epoch's results."""
@@ -100,10 +107,7 @@ class Watch:
 
     def _after_update(self) -> None:
         now = time.perf_counter()
-        if self._line is not None and now - self._shown_at > _SHOW_SECONDS:
-            self._shown_at = now
-            meters = self._meters()
-            self._advance(self._line, meters.num_samples, meters.summary())
+        self._show_progress()
         if self._trigger is None and self._train is None:
             return
         meters = self._meters()
@@ -119,8 +123,20 @@ class Watch:
             self._last_time = now
         self._look(loss, epoch_finished=False)
 
+    def _show_progress(self) -> None:
+        now = time.perf_counter()
+        if self._line is not None and now - self._shown_at > _SHOW_SECONDS:
+            self._shown_at = now
+            meters = self._meters()
+            self._advance(self._line, meters.num_samples, meters.summary())
+
     def _meters(self) -> Meters:
-        positions = [one for one in self._job.positions()[0] if one is not None]
+        epoch = self._job.epoch - 1
+        positions = [
+            one
+            for one in self._job.positions()[0]
+            if one is not None and one.epoch == epoch
+        ]
         return Meters.merged([one.meters for one in positions])
 
     def _advance(
@@ -142,5 +158,6 @@ class Watch:
         if self._trigger.fires(state) and (epoch_finished or self._written != step):
             if self._run is None:
                 self._run = new_run(self._model_dir)
-            write_checkpoint(self._job, Checkpoint(self._run, step))
+            prefix = self._job.adapter.checkpoint_prefix
+            write_checkpoint(self._job, Checkpoint(self._run, step, prefix))
             self._written = step

@@ -4,24 +4,29 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xshards._util.public_names import name_methods
-from xshards.errors import XShardsRuntimeError, XShardsValueError
+from xshards.errors import XShardsRuntimeError
 from xshards.learn.callbacks.main import split_callbacks
+from xshards.learn.checks import check_count
 from xshards.learn.metrics import convert_metrics
+from xshards.learn.metrics.metric import describe_metrics
+from xshards.learn.row_weights import check_class_weight
 from xshards.learn.training.checkpoint_methods import CheckpointMethods
 from xshards.learn.training.checkpoint_state import write_file
 from xshards.learn.training.clip_methods import ClipMethods
 from xshards.learn.training.fit_loop import FitOptions, fit
 from xshards.learn.training.inputs import make_input
 from xshards.learn.training.predict import predict
+from xshards.learn.training.report_methods import ReportMethods
 from xshards.learn.training.summaries.summary_methods import SummaryMethods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xshards.context import Context
+    from xshards.learn.history import History
     from xshards.learn.training.clip import Clip
     from xshards.learn.training.inputs import Input
     from xshards.learn.training.job import Job
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["EstimatorBase"]
 
 
-class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
+class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethods):
     """Trains a model on shards with several replicas of it.
 
     A framework's Estimator derives from it and adds a function that makes one.
@@ -39,7 +44,8 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
     job
         The model in training.
     metrics
-        What to measure by default; of `xshards.learn.metrics`.
+        What to measure by default: names such as "accuracy", or objects of
+        `xshards.learn.metrics`.
     model_dir
         Where checkpoints go; None for nowhere.
     clip
@@ -59,7 +65,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
     ) -> None:
         self._job = job
         job.on_save = self._save_for_callback
-        self._metrics = metrics
+        self._metrics = describe_metrics(metrics)
         self._model_dir = model_dir
         self._clip = clip
         self._context = context
@@ -82,7 +88,13 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         reduce_results: bool = True,
         info: dict[str, Any] | None = None,
         shuffle: bool = True,
-    ) -> list[Any]:
+        restore_best: bool = False,
+        monitor: str | None = None,
+        mode: Literal["min", "max"] | None = None,
+        class_weight: dict[int, float] | None = None,
+        sample_weight_col: str | None = None,
+        accumulate: int = 1,
+    ) -> History:
         """Train for a number of epochs.
 
         Parameters
@@ -102,7 +114,8 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         validation_data
             What to measure the model on after each epoch; as `data`.
         validation_methods
-            What to measure; by default the Estimator's metrics.
+            What to measure, such as ``["accuracy", "auc"]``: names or objects of
+            `xshards.learn.metrics`; by default the Estimator's metrics.
         checkpoint_trigger
             When to write a checkpoint to `model_dir`; of `xshards.learn.trigger`.
         callbacks
@@ -117,21 +130,44 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
             Passed on to the training operator.
         shuffle
             Visit rows in another order each epoch.
+        restore_best
+            Give the model back the weights of its best epoch at the end; the optimizer
+            stays as it is. ``history.best_epoch`` says which one it was.
+        monitor
+            By which result, such as "val_accuracy"; by default "val_loss", or
+            "train_loss" without `validation_data`.
+        mode
+            Whether "min" or "max" is better; by default "max" for accuracies and the
+            like.
+        class_weight
+            What rows of each class count in the loss of training, such as
+            ``{0: 1.0, 1: 5.0}``; 1 for classes that are not named. The loss of a batch,
+            over all replicas, is the sum of each row's times its weight, divided by the
+            sum of weights.
+        sample_weight_col
+            A column of what each row counts in the loss. Validation uses it too, if its
+            data has the column. Of arrays, weights are a third element
+            ``(x, y, weights)`` or ``{"x": ..., "y": ..., "sample_weight": ...}``.
+        accumulate
+            How many batches make one update, as one batch of that many times the size
+            would, in the memory of one. ``batch_count`` and `max_steps` count updates.
 
         Returns
         -------
-        list of dict
-            For each epoch: epoch, batch_count, num_samples, train_loss,
-            last_train_loss, val_loss and val_<metric>.
+        History
+            A list with a dict for each epoch: epoch, batch_count, num_samples,
+            train_loss, last_train_loss, val_loss and val_<metric>. It has `plot`,
+            `to_pandas` and, as ``history``, the values of each result in a list.
 
         Raises
         ------
         XShardsRuntimeError
             If the Estimator has no optimizer or no loss.
         XShardsTypeError
-            If data or a callback is none.
+            If data or a callback is none, or a number is no whole one.
         XShardsValueError
-            If a number is too small, a column is missing or there are no rows.
+            If a number is too small, a column is missing or there are no rows; or if
+            the loss is NaN: the model is then as it was before that batch.
         XShardsWorkerError
             If a replica died, and could not be replaced.
 
@@ -162,6 +198,8 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         >>> sorted(history[-1])
         ['batch_count', 'epoch', 'last_train_loss', 'num_samples', 'train_loss',
          'val_MAE', 'val_loss']
+        >>> len(history.history["train_loss"])
+        2
         >>> estimator.shutdown()
         """
         self._require("fit", optimizer=True)
@@ -180,6 +218,12 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
             reduce_results=reduce_results,
             info=info or {},
             shuffle=shuffle,
+            restore_best=restore_best,
+            monitor=monitor,
+            mode=mode,
+            class_weight=check_class_weight(class_weight),
+            sample_weight_col=sample_weight_col,
+            accumulate=accumulate,
         )
         return fit(self, data, options)
 
@@ -198,6 +242,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         reduce_results: bool = True,
         info: dict[str, Any] | None = None,
         callbacks: Sequence[Any] | None = None,
+        sample_weight_col: str | None = None,
     ) -> Any:
         """Measure the loss and metrics on data.
 
@@ -213,8 +258,8 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
             The columns of a DataFrame that are the model's input and its target.
             `labels_cols` is another name for the second.
         validation_methods
-            What to measure; by default the Estimator's metrics. `validation_metrics`
-            is another name for it.
+            What to measure: names or objects of `xshards.learn.metrics`; by default
+            the Estimator's metrics. `validation_metrics` is another name for it.
         profile
             Report the seconds it took too.
         reduce_results
@@ -223,6 +268,8 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
             Passed on to the training operator.
         callbacks
             Called in replicas at each stage.
+        sample_weight_col
+            A column of what each row counts in the loss; metrics count rows alike.
 
         Returns
         -------
@@ -240,14 +287,13 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         Examples
         --------
         >>> import torch
-        >>> from xshards.learn.metrics import MAE
         >>> from xshards.learn.pytorch import Estimator
         >>> estimator = Estimator.from_torch(
         ...     model=torch.nn.Identity(), loss=torch.nn.MSELoss(), workers=1
         ... )
         >>> x = np.ones((6, 1), dtype="float32")
-        >>> estimator.evaluate({"x": x, "y": 3 * x}, validation_methods=[MAE()])
-        {'num_samples': 6, 'val_loss': 4.0, 'MAE': 2.0}
+        >>> estimator.evaluate({"x": x, "y": 3 * x}, validation_methods=["mae"])
+        {'num_samples': 6, 'val_loss': 4.0, 'mae': 2.0}
         >>> estimator.shutdown()
         """
         self._require("evaluate")
@@ -256,11 +302,14 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         metrics = convert_metrics(
             self._metrics if given is None else given, self._job.adapter.name
         )
-        _check_batch_size(batch_size)
+        batch_size = check_count("batch_size", batch_size)
         self._job.begin()
         source = self._job.add_source(
             self._input(
-                data, feature_cols, labels_cols if label_cols is None else label_cols
+                data,
+                feature_cols,
+                labels_cols if label_cols is None else label_cols,
+                sample_weight_col,
             )
         )
         begin = time.perf_counter()
@@ -338,7 +387,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         0  1.0        0.50
         1  3.0        0.75
         """
-        _check_batch_size(batch_size)
+        batch_size = check_count("batch_size", batch_size)
         split_callbacks(callbacks)  # refuses what are no callbacks
         return predict(
             self._job, data, batch_size, feature_cols, output_cols, callbacks or []
@@ -384,13 +433,20 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
         content = {"models": state["models"]} if weights_only else state
         write_file(self._job.adapter, content, path)
 
-    def _input(self, data: Any, feature_cols: Any, label_cols: Any) -> Input:
+    def _input(
+        self,
+        data: Any,
+        feature_cols: Any,
+        label_cols: Any,
+        sample_weight_col: str | None = None,
+    ) -> Input:
         return make_input(
             data,
             adapter=self._job.adapter,
             model=self._job.parts.models[0],
             feature_cols=feature_cols,
             label_cols=label_cols,
+            sample_weight_col=sample_weight_col,
             config=self._job.parts.config,
             context=self._context,
         )
@@ -407,9 +463,3 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods):
 
 
 name_methods(EstimatorBase, "Estimator")
-
-
-def _check_batch_size(batch_size: int) -> None:
-    if batch_size is None or batch_size < 1:
-        msg = f"batch_size must be at least 1, got {batch_size}"
-        raise XShardsValueError(msg)

@@ -75,6 +75,7 @@ class ServerExchange(Exchange):
         adapter: ModelAdapter,
         rank: int,
         shapes: Sequence[Sequence[tuple[int, ...]]],
+        kinds: Sequence[Sequence[str | None]],
         descriptors: list[int],
     ) -> None:
         self._adapter = adapter
@@ -91,9 +92,13 @@ class ServerExchange(Exchange):
         self.parameters = [
             [
                 adapter.parameter(values, shape)
-                for values, shape in zip(view.values, view.shapes, strict=True)
+                if kind is None
+                else adapter.narrow_parameter(values, shape, kind)
+                for values, shape, kind in zip(
+                    view.values, view.shapes, of_one, strict=True
+                )
             ]
-            for view in self._views
+            for view, of_one in zip(self._views, kinds, strict=True)
         ]
 
     def make_optimizers(self, parts: Parts, turn: Turn) -> list[ServerOptimizerBase]:

@@ -8,14 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsValueError
+from xshards.learn.callbacks.main import split_callbacks
+from xshards.learn.checks import check_count
+from xshards.learn.history import History
 from xshards.learn.metrics import convert_metrics
+from xshards.learn.monitor import Monitor
 from xshards.learn.training.epoch_watch import Watch
+from xshards.learn.training.inputs import has_column
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.results import average
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xshards.learn.monitor import Mode
     from xshards.learn.training.commands import Trained
     from xshards.learn.training.estimator_base import EstimatorBase
+    from xshards.learn.training.job import Job
 
 __all__ = ["FitOptions", "fit"]
 
@@ -37,22 +46,44 @@ class FitOptions:
     reduce_results: bool
     info: dict[str, Any]
     shuffle: bool
+    restore_best: bool
+    monitor: str | None
+    mode: Mode
+    class_weight: dict[int, float] | None
+    sample_weight_col: str | None
+    accumulate: int
 
     def check(self) -> None:
         """Refuse what makes no sense."""
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                msg = f"{name} must be at least 1, got {getattr(self, name)}"
-                raise XShardsValueError(msg)
-        if self.max_steps is not None and self.max_steps < 1:
-            msg = f"max_steps must be at least 1, got {self.max_steps}"
+        for name in ("epochs", "batch_size", "accumulate", "max_steps"):
+            if getattr(self, name) is not None or name != "max_steps":
+                setattr(self, name, check_count(name, getattr(self, name)))
+        if not self.restore_best and (self.monitor, self.mode) != (None, None):
+            msg = "monitor and mode say which epoch is the best: add restore_best=True"
             raise XShardsValueError(msg)
 
 
-def fit(estimator: EstimatorBase, data: Any, options: FitOptions) -> list[Any]:
+def fit(estimator: EstimatorBase, data: Any, options: FitOptions) -> History:
     """Train; see `Estimator.fit`."""
     options.check()
+    if options.accumulate > 1:
+        _check_accumulates(estimator._job, options.callbacks)
     return _Fit(estimator, options).run(data)
+
+
+def _check_accumulates(job: Job, callbacks: Sequence[Any]) -> None:
+    """Refuse code of the user that makes an update of each batch by itself."""
+    kind, usual = job.parts.operator_class, job.adapter.operator_class
+    own = kind.train_batch is not usual.train_batch
+    if own and kind.train_batches is usual.train_batches:
+        msg = (
+            f"accumulate needs {kind.__name__}.train_batches, since its train_batch "
+            "updates after each batch: override it too, or use larger batches"
+        )
+        raise XShardsValueError(msg)
+    if split_callbacks(callbacks)[0] is not None:
+        msg = "a MainCallback updates after each batch: leave out accumulate"
+        raise XShardsValueError(msg)
 
 
 class _Fit:
@@ -64,6 +95,7 @@ class _Fit:
         self._steps_left = options.max_steps
         self._stopped = False
         self._stats_so_far: dict[str, Any] = {}
+        self._best = BestEpoch(self._job, options) if options.restore_best else None
         self._watch = Watch(
             estimator._job,
             trigger=options.checkpoint_trigger,
@@ -72,27 +104,33 @@ class _Fit:
             show=estimator._job.parts.use_tqdm,
         )
 
-    def run(self, data: Any) -> list[Any]:
+    def run(self, data: Any) -> History:
         options, estimator = self._options, self._estimator
         validation = None
-        train_input = estimator._input(data, options.feature_cols, options.label_cols)
+        columns = options.feature_cols, options.label_cols
+        train_input = estimator._input(data, *columns, options.sample_weight_col)
         if options.validation_data is not None:
-            validation = estimator._input(
-                options.validation_data, options.feature_cols, options.label_cols
-            )
+            given, weights = options.validation_data, options.sample_weight_col
+            if weights is not None and not has_column(given, weights):
+                weights = None
+            validation = estimator._input(given, *columns, weights)
         self._job.begin()
+        self._input = train_input
         sources = [self._job.add_source(train_input)]
         if validation is not None:
             sources.append(self._job.add_source(validation))
         try:
-            return self._epochs(*sources)
+            history = self._epochs(*sources)
         finally:
             self._watch.close()
             for source in sources:
                 self._job.drop_source(source)
+        if self._best is not None:
+            history.best_epoch = self._best.restore()
+        return history
 
-    def _epochs(self, train: int, validation: int | None = None) -> list[Any]:
-        history: list[Any] = []
+    def _epochs(self, train: int, validation: int | None = None) -> History:
+        history = History()
         self._job.set_callbacks(self._options.callbacks, self._options.epochs)
         self._notify("before_run", {"epoch": self._job.epoch})
         for _ in range(self._options.epochs):
@@ -111,7 +149,7 @@ class _Fit:
     def _epoch(self, train: int, validation: int | None) -> Any:
         options = self._options
         begin = time.perf_counter()
-        self._watch.before_epoch()
+        self._watch.before_epoch(self._input.num_rows)
         limit = self._steps_left
         if limit is not None:
             limit += self._job.first_batch
@@ -121,6 +159,10 @@ class _Fit:
             shuffle=options.shuffle,
             max_batches=limit,
             info=options.info,
+            class_weight=options.class_weight,
+            accumulate=options.accumulate,
+            num_steps=self._num_steps(),
+            on_look=self._watch.on_look,
             after_update=self._watch.after_update,
         )
         stats = self._stats(answers)
@@ -136,9 +178,19 @@ class _Fit:
             server.observe(stats)
         self._job.observed = stats.get("val_loss", stats.get("train_loss"))
         self._watch.after_epoch(stats)
+        if self._best is not None:
+            self._best.after_epoch(stats)
         if not options.reduce_results:
             return [self._own_stats(answer) for answer in answers]
         return stats
+
+    def _num_steps(self) -> int | None:
+        """Count the updates of an epoch; None if that is not known."""
+        batches = self._input.num_batches(self._options.batch_size)
+        if batches is None:
+            return None
+        steps = -(-batches // self._options.accumulate)
+        return steps if self._steps_left is None else min(steps, self._steps_left)
 
     def _stats(self, answers: list[Trained]) -> dict[str, Any]:
         merged = Meters.merged([answer.meters for answer in answers]).summary()
@@ -164,3 +216,37 @@ class _Fit:
             name if name.startswith("val_") else f"val_{name}": value
             for name, value in result.items()
         }
+
+
+class BestEpoch:
+    """Keeps the models of the best epoch, and gives them back at the end.
+
+    The driver does it, so the death of a replica changes nothing.
+    """
+
+    def __init__(self, job: Job, options: FitOptions) -> None:
+        default = "train_loss" if options.validation_data is None else "val_loss"
+        self._job = job
+        self._followed = Monitor(options.monitor or default, options.mode)
+        self._models: list[dict[str, Any]] = []
+        self._epoch: int | None = None
+
+    def after_epoch(self, stats: dict[str, Any]) -> None:
+        """Copy the models if none were better before."""
+        if self._followed.improves(stats, asked_by="restore_best"):
+            self._epoch = self._job.epoch
+            self._models = [
+                self._job.adapter.model_state(model) for model in self._job.parts.models
+            ]
+
+    def restore(self) -> int | None:
+        """Give the models what they had in the best epoch; returns its number.
+
+        The optimizer stays as it is. Replicas start anew, with what the models have.
+        """
+        job = self._job
+        if self._epoch is not None and self._epoch != job.epoch:
+            job.stop_replicas()
+            for model, state in zip(job.parts.models, self._models, strict=True):
+                job.adapter.load_model_state(model, state)
+        return self._epoch

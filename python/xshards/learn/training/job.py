@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from xshards.errors import XShardsValueError
+from xshards.learn.checks import check_count
 from xshards.learn.training.commands import (
     Notify,
     Parts,
@@ -117,6 +117,11 @@ class Job:
         return self._mode.owners
 
     @property
+    def sees_progress(self) -> bool:
+        """Whether positions are those of now, without reports of each batch."""
+        return self._mode.keeps_replicas
+
+    @property
     def num_steps(self) -> int:
         """Updates made so far."""
         return self.servers[0].steps if self.servers else 0
@@ -135,6 +140,10 @@ class Job:
         shuffle: bool,
         max_batches: int | None,
         info: dict[str, Any],
+        class_weight: dict[int, float] | None = None,
+        accumulate: int = 1,
+        num_steps: int | None = None,
+        on_look: Callable[[], None] | None = None,
         after_update: Callable[[], None] | None = None,
     ) -> list[Trained]:
         """Train one epoch on a source; returns each replica's report."""
@@ -155,10 +164,14 @@ class Job:
             clip=self._clip,
             watched=self._mode.watches_batches(wanted=wanted),
             observed=self.observed,
+            class_weight=class_weight,
+            accumulate=accumulate,
+            num_steps=num_steps,
         )
         self.epoch += 1
         self.first_batch = 0
         replicas = self._replicas()
+        replicas.on_look = on_look
         self.training = True
         try:
             answers = self._guarded(
@@ -166,6 +179,7 @@ class Job:
             )
         finally:
             self.training = False
+            replicas.on_look = None
         self._mode.end_epoch(self.parts.models, replicas)
         self.schedulers = answers[0].schedulers
         self.options = answers[0].options
@@ -186,11 +200,29 @@ class Job:
         """Measure the model on a source; returns one result, or one of each replica."""
         for metric in metrics.values():
             metric.reset()
-        packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
-        command = Validate(number, batch_size, packed, max_batches, info or {})
-        answers = self._run(command)
+        answers = self.measure(
+            number,
+            batch_size=batch_size,
+            metrics=metrics,
+            max_batches=max_batches,
+            info=info,
+        )
         parts = [answers] if reduce_results else [[one] for one in answers]
         return [merge_validation(part, metrics) for part in parts]
+
+    def measure(
+        self,
+        number: int,
+        *,
+        batch_size: int,
+        metrics: Mapping[str, Any],
+        max_batches: int | None = None,
+        info: dict[str, Any] | None = None,
+    ) -> list[Any]:
+        """Measure the model on a source; returns what each replica found."""
+        packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
+        command = Validate(number, batch_size, packed, max_batches, info or {})
+        return self._run(command)
 
     def add_source(self, data: Input) -> int:
         """Send data to the replicas; returns its number."""
@@ -250,11 +282,13 @@ class Job:
                 encoded.append(b"" if position is None else position.encode())
             server.restore(count, encoded)
 
-    def replace_models(self, models: list[Any]) -> None:
-        """Take other models, for which there is no optimizer."""
+    def replace_models(
+        self, models: list[Any], optimizers: Sequence[DriverOptimizer] = ()
+    ) -> None:
+        """Take other models, and what changes their parameters."""
         self.close()
         self.parts.models = models
-        self.optimizers = []
+        self.optimizers = list(optimizers)
         self._mode = self._choose_mode()
 
     def stop_replicas(self) -> None:
@@ -319,11 +353,14 @@ class Job:
 
     def _set_up(self, group: ReplicaGroup) -> None:
         self._generation += 1
+        for optimizer in self.optimizers:
+            optimizer.publish()
         self.parts.optimizers = self._mode.describe_optimizers()
         code, generation = self.code(), self._generation
         packed = pack(self.parts, self._mode.places, code)
         adapter = pack(self.adapter, {}, code)
         surroundings = Surroundings(
+            job=0,  # a replica has one job only
             directory=os.getcwd(),  # noqa: PTH109 - as the workers of a context
             module_path=tuple(module_path()),
             log_levels=log_levels(),
@@ -349,7 +386,4 @@ def check_num_replicas(workers: int | None, context: Context) -> int:
     """Return the number of replicas that was asked for; by default one a core."""
     if workers is None:
         return context.cores
-    if workers < 1:
-        msg = f"workers must be at least 1, got {workers}"
-        raise XShardsValueError(msg)
-    return workers
+    return check_count("workers", workers)

@@ -8,8 +8,10 @@ import contextlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from xshards.errors import XShardsNotImplementedError
+from xshards.learn.checks import is_nan, nan_loss
 from xshards.learn.training.meters import NUM_SAMPLES, Meters
-from xshards.learn.training.source import count_rows
+from xshards.learn.training.source import MicroBatches, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,6 +64,7 @@ class Operator(ABC):
         self._scheduler_step_freq: str | None = "batch"
         self._turn: Turn | None = None
         self._output: Any = None  # of the last batch, for callbacks
+        self._precision: str | None = None
         self.global_step = 0
         self.setup(self._config)
 
@@ -74,7 +77,7 @@ class Operator(ABC):
         meters = Meters() if self._turn is None else self._turn.meters
         for index, batch in enumerate(iterator):
             batch_info = {"batch_idx": index, "global_step": self.global_step, **info}
-            values = self.train_batch(batch, batch_info=batch_info)
+            values = self._train(batch, batch_info)
             self._end_batch(meters, values, batch)
         return meters.summary()
 
@@ -87,6 +90,17 @@ class Operator(ABC):
         in the step, its successor knows them.
         """
 
+    def train_batches(
+        self, batches: Sequence[Any], batch_info: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Make one update of several batches, as if they were one.
+
+        What their rows count adds up: each loss is weighed by its batch's rows, or the
+        sum of their weights.
+        """
+        msg = f"{type(self).__name__} cannot accumulate: use larger batches"
+        raise XShardsNotImplementedError(msg)
+
     @abstractmethod
     def forward_batch(
         self, batch: Any, batch_info: dict[str, Any]
@@ -96,6 +110,27 @@ class Operator(ABC):
     @abstractmethod
     def predict_batch(self, pred_batch: Any) -> Any:
         """Return the model's output for a batch of features."""
+
+    def row_weights(self, target: Any) -> Any:
+        """Return what each row of the batch counts in the loss: an array, or None.
+
+        None if rows count alike. The loss is then the sum of each row's times its
+        weight, divided by the sum of weights, which goes to `weigh`.
+        """
+        return None if self._turn is None else self._turn.row_weights(target)
+
+    def weigh(self, total: float) -> None:
+        """Say what the batch counts, if not its number of rows.
+
+        Gradients and losses of replicas, and losses of batches, are averaged by it.
+        """
+        if self._turn is not None:
+            self._turn.weigh(total)
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether every batch is weighed, for the loss itself gives rows weights."""
+        return False
 
     def validate(
         self,
@@ -113,17 +148,20 @@ class Operator(ABC):
                 batch_info = {"batch_idx": index, **info}
                 rows = count_rows(batch)
                 meters.count(rows)
+                self._hold(batch)
                 if own:
                     values = dict(self.validate_batch(batch, batch_info))
                     output, target = values.pop("output", None), batch[-1]
                 else:
                     output, target, loss = self.forward_batch(batch, batch_info)
                     values = {} if loss is None else {"val_loss": loss.item()}
-                meters.add(values, rows)
+                meters.add(values, rows, self._weight)
                 for metric in metrics.values():
                     metric(output, target)
         summary = meters.summary()
         averages = {name: summary[name] for name in meters.sums}
+        if self._turn is not None:
+            self._turn.validation_weight = meters.weights.get("val_loss")
         return {NUM_SAMPLES: meters.num_samples, **averages}
 
     def validate_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +187,10 @@ class Operator(ABC):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Override to take back what `state_dict` gave."""
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Return a context in which the model computes in the precision asked for."""
+        return contextlib.nullcontext()
 
     def train_mode(self) -> None:
         """Put the models into training mode."""
@@ -210,6 +252,30 @@ class Operator(ABC):
     def use_tqdm(self) -> bool:
         """Whether a progress bar was asked for."""
         return self._use_tqdm
+
+    def _train(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(batch, MicroBatches):
+            return self.train_batches(batch, batch_info)
+        return self.train_batch(batch, batch_info=batch_info)
+
+    def _before_step(self, values: dict[str, Any], batches: Sequence[Any]) -> None:
+        """Note what a step reports, before it; refuses to step down a loss of NaN."""
+        turn = self._turn
+        if turn is None:
+            return
+        turn.pending = values
+        if is_nan(values.get("train_loss")):
+            where = f"in batch {turn.batch} of epoch {turn.epoch + 1}"
+            raise nan_loss(batches, where, turn.columns, turn.adapter.to_numpy)
+
+    def _hold(self, batch: Any) -> None:
+        if self._turn is not None:
+            self._turn.weight = None
+            self._turn.hold(batch)
+
+    @property
+    def _weight(self) -> float | None:
+        return None if self._turn is None else self._turn.weight
 
     def _inference_mode(self) -> AbstractContextManager[object]:
         return contextlib.nullcontext()

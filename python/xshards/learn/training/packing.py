@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a model travels to replicas: without the parameters they have already."""
+"""How a model is sent to replicas: without the parameters they already have."""
 
 from __future__ import annotations
 

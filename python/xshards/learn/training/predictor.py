@@ -24,7 +24,7 @@ __all__ = ["Predictor", "join_outputs"]
 
 
 class Predictor:
-    """A copy of the model, as it is now, that travels to workers once."""
+    """A copy of the model's current state, sent to workers once."""
 
     def __init__(self, job: Job, batch_size: int, callbacks: Sequence[Any]) -> None:
         parts = job.parts
@@ -34,6 +34,7 @@ class Predictor:
             parts.models,
             parts.criterion,
             parts.config,
+            parts.precision,
             list(callbacks),
         )
         code = [*job.code(), *(type(one) for one in callbacks)]
@@ -60,7 +61,7 @@ class Predictor:
             values = np.ascontiguousarray(leaf[begin : begin + size])
             return make(values, self._floats)
 
-        # Without rows the model says what a prediction would look like.
+        # Without rows, run the model for the shape of a prediction.
         for begin in range(0, max(rows, 1), size):
             part = _map(features, lambda leaf, b=begin: tensor(leaf, b))
             yield tuple(part) if isinstance(part, (tuple, list)) else (part,)
@@ -70,8 +71,10 @@ class _Loaded:
     """The model in one process."""
 
     def __init__(self, content: bytes) -> None:
-        self.adapter, cls, models, criterion, config, callbacks = unpack(content)
+        self.adapter, cls, models, criterion, config, *rest = unpack(content)
+        precision, callbacks = rest
         operator = cls(config, models, [], 0, criterion, [])
+        operator._precision = precision
         operator.eval_mode()
         self._function: Any = operator.predict_batch
         if cls.predict is not Operator.predict:

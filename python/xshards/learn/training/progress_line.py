@@ -7,11 +7,13 @@ import sys
 import time
 from typing import Any
 
+from xshards.profile.progress import is_watched
+
 __all__ = ["ProgressLine"]
 
 
 class ProgressLine:
-    """A bar on a terminal; elsewhere one line, when the epoch is done.
+    """A bar on a terminal or in a notebook; elsewhere one line, when it is done.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class ProgressLine:
     leave
         Whether the bar stays on a terminal when it is done.
     terminal
-        Whether to show a bar; by default if stderr is a terminal.
+        Whether to show a bar; by default if a person watches stderr.
 
     Examples
     --------
@@ -58,7 +60,7 @@ class ProgressLine:
         self._shown: dict[str, str] = {}
         self._meter = tqdm.format_meter
         self._bar: Any = None
-        if sys.stderr.isatty() if terminal is None else terminal:
+        if is_watched() if terminal is None else terminal:
             self._bar = tqdm(total=total, desc=name, leave=leave, **self._format)
 
     @property
@@ -67,7 +69,7 @@ class ProgressLine:
         return self._count
 
     def advance(self, count: int, shown: dict[str, str]) -> None:
-        """Note how many are done, and values to show beside."""
+        """Record how many are done, and values to show with it."""
         self._shown = shown
         if self._bar is not None:
             self._bar.set_postfix(shown, refresh=False)

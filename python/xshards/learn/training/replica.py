@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xshards.errors import XShardsValueError
 from xshards.learn.training.callback_runner import CallbackRunner
 from xshards.learn.training.commands import (
     Notify,
@@ -25,7 +26,7 @@ from xshards.learn.training.meters import Meters
 from xshards.learn.training.operator import Operator
 from xshards.learn.training.packing import unpack
 from xshards.learn.training.replica_turn import Turn
-from xshards.learn.training.source import Feed
+from xshards.learn.training.source import Feed, grouped
 from xshards.runtime.shipping import set_up
 
 if TYPE_CHECKING:
@@ -135,10 +136,11 @@ class Replica:
             turn.rank,
             parts.criterion,
             schedulers,
-            use_tqdm=parts.use_tqdm,
+            use_tqdm=bool(parts.use_tqdm),
         )
         self._operator._turn = turn
         self._operator._scheduler_step_freq = parts.scheduler_step_freq
+        self._operator._precision = parts.precision
         if parts.operator_state:
             self._operator.load_state_dict(parts.operator_state)
         turn.optimizers = self._optimizers
@@ -198,12 +200,19 @@ class Replica:
         turn, operator = self._turn, self._operator
         first = self._begin(command)
         turn.training = True
+        turn.class_weight = command.class_weight
+        turn.columns = getattr(source, "columns", [])
+        self._given_weights = command.class_weight is not None or bool(
+            getattr(source, "weighted", False)
+        )
+        turn.weighted = self._given_weights or operator.weighs_rows
         turn.report = self._report if command.watched else None
         operator.global_step = self._optimizers[0].num_steps
         batches, info = self._batches(command, source, first), dict(command.info)
         result = None
         try:
             if self._runner is not None:
+                self._runner.steps_per_epoch = command.num_steps
                 self._runner.train_epoch(batches, info)
             else:
                 result = operator.train_epoch(batches, info)
@@ -231,18 +240,24 @@ class Replica:
             turn.seed,
             turn.rank,
             turn.num_replicas,
-            first,
+            first * command.accumulate,
             self._exchange.stand_in,
         )
+        shares = source.shares(feed)
+        if command.accumulate > 1:
+            shares = grouped(shares, command.accumulate)
         number = first
         last = command.max_batches
         if last is not None and number >= last:
             return
-        for rows, step_rows, batch in source.shares(feed):
+        for rows, step_rows, batch in shares:
             number += 1
             turn.begin_batch(number, rows, step_rows)
             if rows:
+                turn.hold(batch)
                 yield batch
+                if self._given_weights and not turn.weights_used:
+                    raise self._weights_ignored()
             else:
                 self._exchange.step_without_rows(batch)
             turn.settle()
@@ -251,7 +266,7 @@ class Replica:
             if last is not None and number >= last:
                 return
 
-    def _validate(self, command: Validate, source: Any) -> tuple[Any, list[Any]]:
+    def _validate(self, command: Validate, source: Any) -> tuple[Any, ...]:
         self._exchange.refresh()
         metrics = unpack(command.metrics)
         turn = self._turn
@@ -261,15 +276,26 @@ class Replica:
         shares = source.shares(feed)
 
         def batches() -> Iterator[Any]:
-            for number, (_, _, batch) in enumerate(shares):
+            for number, (rows, step_rows, batch) in enumerate(shares):
                 if command.max_batches is not None and number >= command.max_batches:
                     return
                 if batch is not None:
+                    turn.rows, turn.step_rows = rows, step_rows
                     yield batch
 
+        turn.validation_weight = None
         doer = self._operator if self._runner is None else self._runner
         result = doer.validate(batches(), dict(command.info), metrics)
-        return result, [metric.state() for metric in metrics.values()]
+        states = [metric.state() for metric in metrics.values()]
+        return result, states, turn.validation_weight
+
+    def _weights_ignored(self) -> XShardsValueError:
+        msg = (
+            "class_weight and sample weights were given, but the training operator or "
+            "MainCallback made a loss without them: have it use "
+            "TrainingOperator.row_weights, or leave them out"
+        )
+        return XShardsValueError(msg)
 
     def _warn_of_changes(self) -> None:
         changed = self._exchange.changed()

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xshards.errors import XShardsWorkerError
 from xshards.learn.training.commands import AddSource, DropSource, Notify, SetCallbacks
 from xshards.runtime.channel import wait_readable
 from xshards.runtime.functions import load_error
+from xshards.runtime.processes import wait_until_gone
 from xshards.runtime.worker import Settings
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ _WAIT_SECONDS = 0.005
 _LOOK_SECONDS = 0.02
 # After an error, how long to look for a death that would explain it.
 _DEATH_SECONDS = 0.5
-# How long a killed process may take to go where many others want to run.
+# How long a killed process may take to go where many others want to run; the parameter
+# server counts it while it exists.
 _GONE_SECONDS = 30.0
 # A replica that dies this often without a step between is not killed by chance.
 _MOST_DEATHS = 4
@@ -79,6 +80,7 @@ class ReplicaGroup:
             memory_bytes=max(context.memory // num_replicas, 1),
             threads=max(1, context.cores // num_replicas),
             entry=entry,
+            stopped_timeout=context.stopped_timeout,
         )
         self._pool = context._pool_for(settings)
         self._members = [_Member(rank) for rank in range(num_replicas)]
@@ -91,6 +93,8 @@ class ReplicaGroup:
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
         #: Called when all replicas have reported a batch: their reports by rank.
         self.on_batch: Callable[[list[Any]], None] = lambda reports: None
+        #: Called now and then while replicas train.
+        self.on_look: Callable[[], None] | None = None
         self._num_sources = 0
 
     @property
@@ -101,8 +105,8 @@ class ReplicaGroup:
     @property
     def has_dead(self) -> bool:
         """Whether one has died since the last command, to which all have answered."""
-        ends = [one.worker.channel for one in self._members if one.worker is not None]
-        return bool(wait_readable(ends, 0))
+        workers = [one.worker for one in self._members if one.worker is not None]
+        return any(one.lost for one in workers) or bool(wait_readable(workers, 0))
 
     def set_up(self, make: Callable[[int], SetUp], descriptors: Sequence[int]) -> None:
         """Say what replicas are to be; those that run become it at once."""
@@ -175,8 +179,11 @@ class ReplicaGroup:
         """Ask replica 0 for something while it waits for the driver."""
         worker = self._members[0].worker
         assert worker is not None
-        worker.channel.send(command)
-        message, _ = worker.channel.receive()
+        try:
+            worker.channel.send(command)
+            message, _ = worker.channel.receive()
+        except (EOFError, OSError):
+            self._raise_death(0, self._pool.end_of(worker))
         if message[0] == "error":
             raise load_error(message[1], message[2], "replica 0")
         return message[1]
@@ -189,7 +196,7 @@ class ReplicaGroup:
                 pid = member.worker.pid
                 self._pool.end_of(member.worker, kill=True)
                 member.worker = None
-                _wait_until_gone(pid)
+                wait_until_gone(pid, _GONE_SECONDS)
 
     def _await_answers(
         self,
@@ -219,6 +226,10 @@ class ReplicaGroup:
 
     def _look(self, servers: Sequence[OptimizerServer], seconds: float) -> None:
         """Take in what replicas have to say."""
+        if self.on_look is not None:
+            self.on_look()
+        self._replace_lost(servers)
+        self._pool.end_stopped()
         workers = {
             member.worker.channel: member
             for member in self._members
@@ -289,16 +300,32 @@ class ReplicaGroup:
     def _send(self, member: _Member, lasting: _Lasting) -> None:
         assert member.worker is not None
         # One that has ended shows when its answer is awaited.
+        if member.worker.lost:
+            return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             member.worker.channel.send(lasting.message, lasting.descriptors)
+
+    def _replace_lost(self, servers: Sequence[OptimizerServer]) -> None:
+        """Replace those that ended with their fork server, as often as that happens.
+
+        Whoever starts a process finds out, and ends all that the server had made.
+        """
+        while lost := [one for one in self._members if one.worker and one.worker.lost]:
+            for member in lost:
+                assert member.worker is not None
+                wait_until_gone(member.worker.pid, _GONE_SECONDS)
+                self._replace(member, servers)
+
+    def _raise_death(self, rank: int, end: str) -> NoReturn:
+        msg = f"replica {rank} died {end}, and {self._fatal_death}"
+        raise XShardsWorkerError(msg)
 
     def _replace(self, member: _Member, servers: Sequence[OptimizerServer]) -> None:
         assert member.worker is not None
         end = self._pool.end_of(member.worker)
         member.worker = None
         if self._fatal_death is not None:
-            msg = f"replica {member.rank} died {end}, and {self._fatal_death}"
-            raise XShardsWorkerError(msg)
+            self._raise_death(member.rank, end)
         if not member.waiting:
             return  # it is started when it is needed
         steps = sum(server.steps for server in servers)
@@ -312,12 +339,3 @@ class ReplicaGroup:
             )
             raise XShardsWorkerError(msg)
         self._start(member)
-
-
-def _wait_until_gone(pid: int) -> None:
-    """Wait for a killed process: the parameter server counts it while it exists."""
-    deadline = time.monotonic() + _GONE_SECONDS
-    with contextlib.suppress(ProcessLookupError):
-        while time.monotonic() < deadline:
-            os.kill(pid, 0)
-            time.sleep(0.005)

@@ -29,8 +29,8 @@ class ReplicaOptimizer(ABC):
 
     #: Updates that this replica and those it replaces took part in.
     num_steps: int
-    #: Rows whose gradients have been computed since the last step.
-    rows: int = 0
+    #: Rows whose gradients have been computed since the last step, or their weights.
+    rows: float = 0
     #: Batches up to this one have been pushed by the replica this one replaces.
     pushed_through: int = -1
     #: Whether the options of groups are not those of the set-up any more.
@@ -100,8 +100,11 @@ class ServerOptimizerBase(ReplicaOptimizer):
         """Whether this batch has still to be pushed; see `pushed_through`."""
         return self._turn.batch > self.pushed_through
 
-    def push(self, rows: int) -> None:
-        """Push gradients of a number of rows, and wait for the weights they lead to."""
+    def push(self, rows: float) -> None:
+        """Push gradients of a number of rows, and wait for the weights they lead to.
+
+        If rows have weights it is their sum.
+        """
         self._tell_options()
         self._client.push(rows, self._turn.position())
         self.catch_up()

@@ -15,6 +15,7 @@ from xshards.learn.training.replica import Replica
 from xshards.learn.training.replica_optimizer import JobStoppedError
 from xshards.runtime.functions import pack_error
 from xshards.runtime.output import WorkerSide
+from xshards.runtime.process_state import ProcessState, SpoiledError
 from xshards.runtime.worker import settle
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ __all__ = ["main"]
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _MOST_KEPT = 1 << 30
+# What ends a replica without a word: the driver knows, or replaces it.
+_ENDS = (JobStoppedError, SpoiledError)
 
 
 def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
@@ -41,7 +44,7 @@ def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoRetur
         settle(settings)
         _keep_freed_memory()
         _serve(channel, settings, side)
-    except (EOFError, BrokenPipeError, ConnectionResetError, JobStoppedError):
+    except (EOFError, BrokenPipeError, ConnectionResetError, *_ENDS):
         pass
     except BaseException:  # a forked child must never return
         sys.excepthook(*sys.exc_info())
@@ -68,6 +71,7 @@ def _keep_freed_memory() -> None:
 def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
     replica: Replica | None = None
     sources: dict[int, Any] = {}
+    state = ProcessState()
     while True:
         command, descriptors = channel.receive()
         try:
@@ -75,6 +79,7 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                 case SetUp():
                     if replica is not None:
                         replica.close()
+                    state.restore()
                     side.apply(command.surroundings.log_levels)
                     replica = Replica(command, descriptors, channel)
                 case AddSource():
@@ -93,7 +98,7 @@ def _serve(channel: Channel, settings: Settings, side: WorkerSide) -> NoReturn:
                     answer = replica.answer(command, data)
                     side.flush()
                     replica.tell("done", answer)
-        except JobStoppedError:
+        except _ENDS:
             raise
         except BaseException as error:  # it belongs to the caller
             side.flush()

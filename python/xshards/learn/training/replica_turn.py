@@ -7,13 +7,14 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from xshards.learn.row_weights import class_weights
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.seeding import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
 
     from xshards.learn.training.adapter import Buffers, ModelAdapter
     from xshards.learn.training.replica_optimizer import ReplicaOptimizer
@@ -70,6 +71,22 @@ class Turn:
         self.batch = 0  # the number of the one that is computed, from 1
         self.rows = 0  # of it, here
         self.step_rows = 0  # of it, over all replicas
+        #: What the batch counts: its rows, or the sum of their weights; and that over
+        #: all replicas, where `share_weight` finds it.
+        self.weight: float | None = None
+        self.step_weight: float | None = None
+        #: What rows of each class count in training, and each row of the batch.
+        self.class_weight: Mapping[int, float] | None = None
+        self.sample_weights: np.ndarray[Any, Any] | None = None
+        #: Whether rows have weights in this epoch, and in this batch they were used.
+        self.weighted = False
+        self.weights_used = False
+        #: What all batches of the last validation count; None if that is their rows.
+        self.validation_weight: float | None = None
+        #: Adds up the weight of all replicas, where each needs to know.
+        self.share_weight: Callable[[float], float] | None = None
+        #: The columns of each tensor of a batch, for messages.
+        self.columns: Sequence[Sequence[str]] = []
         self.meters = Meters()
         self.pending: Mapping[str, Any] | None = None
         self.training = False
@@ -80,15 +97,42 @@ class Turn:
     def begin_batch(self, number: int, rows: int, step_rows: int) -> None:
         """Note that a batch is computed now, and seed what it may draw from."""
         self.batch, self.rows, self.step_rows = number, rows, step_rows
+        self.weight = self.step_weight = None
         seed_everything(self.adapter, self.seed, self.rank, self.epoch, number)
         self.meters.count(rows)
         if self.training:
             for optimizer in self.optimizers:
                 optimizer.rows += rows
 
+    def hold(self, batch: Any) -> None:
+        """Note the weights that rows of a batch came with, before it is computed."""
+        self.sample_weights = getattr(batch, "weights", None)
+        self.weights_used = False
+
+    def row_weights(self, target: Any) -> np.ndarray[Any, Any] | None:
+        """Return the weight of each row of the batch; None if they count alike."""
+        self.weights_used = True
+        found = self.sample_weights
+        if self.class_weight is not None and self.training:
+            classes = np.asarray(self.adapter.to_numpy(target))
+            by_class = class_weights(classes, self.class_weight)
+            found = by_class if found is None else found * by_class
+        return found
+
+    def weigh(self, total: float) -> None:
+        """Note what the batch counts, if that is not the number of its rows."""
+        before = self.rows if self.weight is None else self.weight
+        self.weight = total
+        if not self.training:
+            return
+        for optimizer in self.optimizers:
+            optimizer.rows += total - before
+        if self.share_weight is not None and self.weighted:
+            self.step_weight = self.share_weight(total)
+
     def end_batch(self, values: Mapping[str, Any]) -> None:
         """Note what it returned."""
-        self.meters.add(values, self.rows)
+        self.meters.add(values, self.rows, self.weight)
         self.pending = None
         self.settle()
 
@@ -104,7 +148,7 @@ class Turn:
         if self.pending is not None:
             # If this replica dies in the step, its successor has these from here.
             meters = Meters.from_state(meters.state())
-            meters.add(self.pending, self.rows)
+            meters.add(self.pending, self.rows, self.weight)
         changed = any(optimizer.options_changed for optimizer in self.optimizers)
         return Position(
             self.generation,

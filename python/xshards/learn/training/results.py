@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,18 +17,21 @@ __all__ = ["average", "mean_of", "merge_validation"]
 
 
 def merge_validation(
-    answers: Sequence[tuple[dict[str, Any], list[Any]]], metrics: Mapping[str, Any]
+    answers: Sequence[tuple[dict[str, Any], list[Any], float | None]],
+    metrics: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Merge results and the states of metrics, as if one replica had seen all rows."""
-    merged = _summary([result for result, _ in answers])
+    merged = _summary(
+        [result for result, *_ in answers], [weight for *_, weight in answers]
+    )
     del merged["batch_count"]
-    if all(NUM_SAMPLES not in result for result, _ in answers):
+    if all(NUM_SAMPLES not in result for result, *_ in answers):
         del merged[NUM_SAMPLES]
     averages = {
         name: value for name, value in merged.items() if not name.startswith("last_")
     }
     return averages | {
-        name: _value_of(metric, [states[index] for _, states in answers])
+        name: _value_of(metric, [states[index] for _, states, _ in answers])
         for index, (name, metric) in enumerate(metrics.items())
     }
 
@@ -46,12 +50,14 @@ def mean_of(values: Iterable[Any]) -> Any:
     return np.mean(values, axis=0, dtype=values[0].dtype)
 
 
-def _summary(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _summary(
+    results: Sequence[dict[str, Any]], weights: Sequence[float | None] = ()
+) -> dict[str, Any]:
     meters = []
-    for result in results:
+    for result, weight in itertools.zip_longest(results, weights):
         one = Meters()
         one.count(int(result.get(NUM_SAMPLES, 1)))
-        one.add(result, one.num_samples)
+        one.add(result, one.num_samples, weight)
         meters.append(one.state())
     return Meters.merged(meters).summary()
 

@@ -44,6 +44,8 @@ class ServerSetUp(ModeSetUp):
 
     #: Of each optimizer's trained parameters.
     shapes: list[list[tuple[int, ...]]]
+    #: Of the same: types that replicas compute in, where they are narrower.
+    kinds: list[list[str | None]]
 
     def connect(
         self,
@@ -53,7 +55,7 @@ class ServerSetUp(ModeSetUp):
         descriptors: list[int],
     ) -> ServerExchange:
         """Attach to the servers."""
-        return ServerExchange(adapter, rank, self.shapes, descriptors)
+        return ServerExchange(adapter, rank, self.shapes, self.kinds, descriptors)
 
 
 class ServerMode(UpdateMode):
@@ -94,7 +96,10 @@ class ServerMode(UpdateMode):
 
     def set_up(self, rank: int) -> ServerSetUp:
         """Return the shapes of what is in the servers' regions."""
-        return ServerSetUp([owner.optimizer.shapes for owner in self.owners])
+        return ServerSetUp(
+            [owner.optimizer.shapes for owner in self.owners],
+            [owner.optimizer.kinds for owner in self.owners],
+        )
 
     def describe_optimizers(self) -> list[Any]:
         """Return what is left of optimizers without state and update rule."""
@@ -168,6 +173,12 @@ class OptimizerServer(OptimizerOwner):
             replica_state_bytes=state_bytes,
             context=context._core,
         )
+        #: What each state begins with, which a rule decides.
+        self._initial = {
+            (number, index): self.server.state(number, index)[:1].copy()
+            for index in range(len(specs))
+            for number in range(len(self._state_names(index)))
+        }
         self.board = Board()
         self._seen = self.board.version
         self.schedule = optimizer.make_schedule()
@@ -268,7 +279,7 @@ class OptimizerServer(OptimizerOwner):
             counts[index], stored = self.optimizer.stored_state(index, names)
             for number, name in enumerate(names):
                 values = self.server.state(number, index)
-                values[:] = stored.get(name, 0)
+                values[:] = stored.get(name, self._initial[number, index])
 
     def abandon_step(self) -> None:
         """Forget gradients of a step that will not be made; replicas are gone."""

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from xshards import _core
-from xshards.interop.nested_arrays import nest
+from xshards.interop.nested_arrays import count_leaves, nest
+from xshards.learn.row_weights import WeightedBatch, sample_weights
 from xshards.learn.training.source import Feed, Share, Source
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from xshards.learn.training.adapter import ModelAdapter
     from xshards.runtime.worker import Settings
 
-__all__ = ["ShardBatches", "ShardSource"]
+__all__ = ["SAMPLE_WEIGHT", "ShardBatches", "ShardSource", "take_weights"]
+
+#: What the weights of rows are called, where features are x and targets y.
+SAMPLE_WEIGHT = "sample_weight"
 
 _WINDOW_ROWS = 1 << 20
 _PREFETCH = 4
@@ -38,6 +42,8 @@ class ShardSource(Source):
     structure: str
     #: What floats become; None leaves them.
     float_type: str | None
+    #: Whether rows have weights: the last array of all, or one beside x and y.
+    weighted: bool = False
 
     def open(
         self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
@@ -70,8 +76,12 @@ class ShardBatches:
             settings.memory_bytes,
         )
         self._tensors = source.tensors
-        self._structure = json.loads(source.structure)
+        self._structure, self._weights_at = json.loads(source.structure), -1
+        if source.weighted and not source.tensors:
+            self._structure, self._weights_at = take_weights(self._structure)
         self._float_type = source.float_type
+        self.weighted = source.weighted
+        self.columns = [names for names, _ in source.tensors]
         self._feeders: dict[tuple[Any, ...], _core.Feeder] = {}
 
     def shares(self, feed: Feed) -> Iterator[Share]:
@@ -102,14 +112,25 @@ class ShardBatches:
             )
         return self._feeders[key]
 
-    def _batch(self, arrays: list[Any]) -> tuple[Any, ...]:
+    def _batch(self, arrays: list[Any]) -> Any:
+        if not self.weighted:
+            return self._tensors_of(arrays)
+        weights = sample_weights(arrays[self._weights_at])
+        others = [*arrays]
+        del others[self._weights_at]
+        return WeightedBatch(self._tensors_of(others), weights)
+
+    def _tensors_of(self, arrays: list[Any]) -> Any:
         make, kind = self._adapter.to_tensor, self._float_type
         tensors = iter([make(array, kind) for array in arrays])
-        nested = nest(self._structure, tensors)
-        if isinstance(nested, dict):
-            features, target = nested["x"], nested["y"]
-        else:
-            features, target = nested
-        if isinstance(features, (tuple, list)):
-            return (*features, target)
-        return (features, target)
+        return self._adapter.arrange(nest(self._structure, tensors))
+
+
+def take_weights(structure: Any) -> tuple[Any, int]:
+    """Leave the weights out of nested arrays; returns where they are among all."""
+    kind, parts, *keys = structure
+    place = keys[0].index(SAMPLE_WEIGHT) if kind == "dict" else 2
+    before = sum(count_leaves(part) for part in parts[:place])
+    rest = [part for number, part in enumerate(parts) if number != place]
+    names = [[name for name in keys[0] if name != SAMPLE_WEIGHT]] if keys else []
+    return [kind, rest, *names], before

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
     from xshards.learn.training.adapter import ModelAdapter
     from xshards.runtime.worker import Settings
 
-__all__ = ["Batches", "Feed", "Share", "Source", "count_rows"]
+__all__ = [
+    "Batches",
+    "Feed",
+    "MicroBatches",
+    "Share",
+    "Source",
+    "count_rows",
+    "grouped",
+]
 
 
 @dataclass(frozen=True)
@@ -46,11 +55,31 @@ class Batches(Protocol):
 class Source(ABC):
     """Data as it is sent to replicas; descriptors of its memory travel beside."""
 
+    #: Rows of an epoch, and batches where the source has a size of its own, to show
+    #: how far an epoch is; None if that is not known.
+    num_rows: ClassVar[int | None] = None
+    num_batches: ClassVar[int | None] = None
+
     @abstractmethod
     def open(
         self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
     ) -> Batches:
         """Make the data ready in a replica."""
+
+
+class MicroBatches(list[Any]):
+    """The batches whose gradients make one update."""
+
+
+def grouped(shares: Iterator[Share], count: int) -> Iterator[Share]:
+    """Put each `count` batches together, for one update; the last may have fewer."""
+    while group := list(itertools.islice(shares, count)):
+        own = [batch for rows, _, batch in group if rows]
+        yield (
+            sum(rows for rows, _, _ in group),
+            sum(step_rows for _, step_rows, _ in group),
+            MicroBatches(own) if own else group[0][2],
+        )
 
 
 def count_rows(batch: Any) -> int:

@@ -95,12 +95,12 @@ class UpdateMode(ABC):
 
     @property
     def places(self) -> Places:
-        """Where replicas find parameters, which need not travel."""
+        """Where replicas find parameters, which are not sent."""
         return {}
 
     @property
     def descriptors(self) -> list[int]:
-        """What travels beside the set-up."""
+        """What is sent with the set-up."""
         return []
 
     @abstractmethod

@@ -154,7 +154,7 @@ def test_an_interrupted_epoch_is_finished(make, tmp_path, backend):
             assert again == history[-epochs_left:]
 
 
-def test_what_is_saved_is_that_of_torch(make_distributed, tmp_path):
+def test_saved_files_equal_those_of_torch(make_distributed, tmp_path):
     model = mlp()
     estimator = make_distributed(model, adam)
     estimator.fit(shards(), epochs=2, batch_size=16)
@@ -225,7 +225,7 @@ def test_several_models_and_optimizers(make_distributed):
         assert_same(weights_of(ours), weights_of(expected))
 
 
-def test_a_death_is_told_and_training_can_begin_again(make_distributed):
+def test_a_death_is_reported_and_training_can_restart(make_distributed):
     estimator = make_distributed(mlp(), workers=2)
     estimator.fit(shards(), batch_size=16)
     trained = weights_of(estimator.get_model())

@@ -9,6 +9,8 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 from training import arrays, assert_same, mlp, sgd, weights_of
 
 import xshards as xs
+from xshards.learn import optimizers
+from xshards.learn.pytorch.loaders import lengths
 
 
 def dataset(rows=50):
@@ -146,3 +148,85 @@ def test_more_replicas_than_rows(make):
     history = estimator.fit(arrays(2), epochs=3, batch_size=4)
     assert [one["num_samples"] for one in history] == [2, 2, 2]
     assert estimator.evaluate(arrays(1))["num_samples"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (dataset(), (50, None)),
+        (DataLoader(dataset(), batch_size=8), (50, 7)),
+        (DataLoader(dataset(), batch_size=8, drop_last=True), (None, 6)),
+        (DataLoader(dataset(), batch_sampler=[[1, 2], [3]]), (None, 2)),
+        (DataLoader(Stream(), batch_size=8), (None, None)),
+        (Stream(), (None, None)),
+        (creator, (None, None)),
+    ],
+)
+def test_lengths_that_are_known(data, expected):
+    assert lengths(data) == expected
+
+
+class Passing(torch.nn.Module):
+    """Hands on whatever it gets, as data-parallel wrappers do."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs, **options):
+        return self.module(*inputs, **options)
+
+
+class Apart(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = mlp()
+
+    def forward(self, a, b, c, d):
+        return self.inner(torch.stack([a, b, c, d], dim=1))
+
+
+def compiled(model):
+    return torch.compile(model, backend="eager")
+
+
+@pytest.mark.parametrize("inner", [mlp, Apart])
+@pytest.mark.parametrize(
+    "wrap",
+    [compiled, Passing, torch.nn.DataParallel, lambda model: Passing(compiled(model))],
+    ids=["compiled", "module", "data parallel", "both"],
+)
+def test_flat_columns_of_wrapped_models(make, wrap, inner):
+    table = pd.DataFrame({**dict(zip("abcd", arrays(8)["x"].T, strict=True)), "y": 0.0})
+    adapter = make(mlp())._job.adapter
+    assert adapter.describe_input(wrap(inner())).several is (inner is Apart)
+    if wrap is torch.nn.DataParallel:
+        return  # needs devices to run
+    plain = make(inner()).predict(table, feature_cols=list("abcd"))
+    found = make(wrap(inner())).predict(table, feature_cols=list("abcd"))
+    np.testing.assert_allclose(found["prediction"], plain["prediction"], rtol=1e-12)
+
+
+def test_a_compiled_model_is_trained(make):
+    table = pd.DataFrame({**dict(zip("abcd", arrays(8)["x"].T, strict=True)), "y": 0.0})
+    given = {"feature_cols": list("abcd"), "label_cols": "y", "batch_size": 4}
+    found = []
+    for model in (mlp(), compiled(mlp())):
+        estimator = make(model)
+        estimator.fit(table, 2, **given)
+        found.append(list(weights_of(estimator.get_model()).values()))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (torch.optim.Adam, r"Adam\(model.parameters\(\), lr=0.001\)"),
+        (optimizers.Adam, r"Adam\(\)"),
+    ],
+    ids=["torch", "xshards"],
+)
+def test_an_optimizer_class_is_answered_with_the_call(make, kind, call):
+    with pytest.raises(TypeError, match=f"such as {call}, .* got the class Adam"):
+        make(mlp(), kind)

@@ -75,7 +75,7 @@ def test_state_is_that_of_torch(make):
     assert_same(weights_of(estimator.get_model()), weights_of(model))
 
 
-def test_a_file_holds_the_weights_and_no_more(make, tmp_path):
+def test_a_file_contains_only_the_weights(make, tmp_path):
     estimator = make(torch.nn.Linear(4, 1), sgd)
     estimator.fit(shards())
     torch.save(torch.nn.Linear(4, 1).state_dict(), tmp_path / "model")
@@ -106,7 +106,7 @@ def test_entire_models_are_sealed(make, tmp_path):
         other.load(path, key="secret")
 
 
-def test_files_of_strangers_run_no_code(make, tmp_path):
+def test_untrusted_files_run_no_code(make, tmp_path):
     class Evil:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "ran"),)

@@ -69,11 +69,17 @@ class Mlp:
 
 
 class SquaredError:
-    def __call__(self, output, target):
-        return np.square(output - target).mean()
+    def __call__(self, output, target, weights=None):
+        errors = np.square(output - target)
+        if weights is None:
+            return errors.mean()
+        return (errors.mean(axis=1) * weights).sum() / max(weights.sum(), 1e-300)
 
-    def gradient(self, output, target):
-        return 2 * (output - target) / output.size
+    def gradient(self, output, target, weights=None):
+        if weights is None:
+            return 2 * (output - target) / output.size
+        shares = weights[:, None] / max(weights.sum(), 1e-300) / output.shape[1]
+        return 2 * (output - target) * shares
 
 
 class Sgd:
@@ -204,11 +210,28 @@ class NumpyServerOptimizer(ServerOptimizerBase):
 
 class NumpyOperator(Operator):
     def train_batch(self, batch, batch_info):
-        output, target, loss = self.forward_batch(batch, batch_info)
-        self._output = output
-        gradients = self.model.gradients(self.criterion.gradient(output, target))
-        values = {"train_loss": float(loss), "num_samples": len(target)}
-        self._turn.pending = values
+        return self.train_batches([batch], batch_info)
+
+    def train_batches(self, batches, batch_info):
+        found, counts = [], []
+        for batch in batches:
+            self._turn.hold(batch)
+            output, target, loss = self.forward_batch(batch, batch_info)
+            self._output = output
+            weights = self.row_weights(target)
+            of_output = self.criterion.gradient(output, target, weights)
+            found.append([loss, *self.model.gradients(of_output)])
+            counts.append(len(target) if weights is None else weights.sum())
+        whole = sum(counts)
+        shares = [count / max(whole, 1e-300) for count in counts]
+        loss, *gradients = (
+            sum(share * one for share, one in zip(shares, same, strict=True))
+            for same in zip(*found, strict=True)
+        )
+        self.weigh(whole)
+        rows = sum(len(batch[-1]) for batch in batches)
+        values = {"train_loss": float(loss), "num_samples": rows}
+        self._before_step(values, batches)
         self.optimizer.step(gradients)
         return values
 
@@ -216,7 +239,10 @@ class NumpyOperator(Operator):
         *features, target = batch
         output = self.model(*features)
         target = target.reshape(output.shape)
-        return output, target, self.criterion(output, target)
+        weights = self.row_weights(target)
+        if weights is not None:
+            self.weigh(weights.sum())
+        return output, target, self.criterion(output, target, weights)
 
     def predict_batch(self, pred_batch):
         return self.model(*pred_batch)

@@ -157,6 +157,19 @@ def test_evaluate_measures_the_loss_and_the_frameworks_metrics(make):
     assert result["MAE"] == pytest.approx(np.abs(error).mean(), rel=1e-12)
 
 
+def test_metrics_are_taken_by_name(make):
+    model = Mlp(3, 4)
+    estimator = make(model, Sgd(model), metrics=["mae"], workers=2)
+    by_object = estimator.evaluate(shards(), validation_methods=[MAE()])["MAE"]
+    assert estimator.evaluate(shards())["mae"] == by_object
+    (stats,) = estimator.fit(
+        shards(), validation_data=shards(), validation_methods=["mae", "mse"]
+    )
+    assert {"val_mae", "val_mse"} <= stats.keys()
+    with pytest.raises(XShardsValueError, match=r"by name are accuracy, auc, .*'mea'"):
+        make(Mlp(3, 4), metrics=["mea"])
+
+
 def test_a_metric_that_the_framework_lacks_is_named(make):
     with pytest.raises(XShardsNotImplementedError, match="'numpy' has no metric Acc"):
         make(Mlp(3, 4)).evaluate(shards(), validation_methods=[Accuracy()])

@@ -12,7 +12,7 @@ from torch import Tensor
 from xshards.errors import XShardsValueError
 from xshards.learn.pytorch.metrics.base import TorchMetric, class_scores, paired
 
-__all__ = ["F1Score", "Precision", "Recall"]
+__all__ = ["ConfusionMatrix", "F1Score", "Precision", "Recall"]
 
 Average = Literal["binary", "micro", "macro"]
 
@@ -44,26 +44,9 @@ class ClassCounts(TorchMetric):
         super().__init__(name)
 
     def _add(self, preds: Tensor, targets: Tensor) -> None:
-        several = preds.ndim >= 2 and preds.shape[-1] > 1
-        one_float = preds.is_floating_point() and not (
-            several and preds.shape != targets.shape
-        )
-        if one_float:
-            preds, targets = paired(self, preds, targets)
-            preds = preds >= 0.5
-        elif several and preds.shape != targets.shape:
-            scores, targets = class_scores(self, preds, targets)
-            preds = scores.argmax(1)
-        else:
-            preds, targets = paired(self, preds, targets)
+        one_float, preds, targets = _classes(self, preds, targets)
         if preds.numel() == 0:
             return
-        preds, targets = preds.reshape(-1).long().cpu(), targets.reshape(-1).cpu()
-        whole = bool((targets.long() == targets).all())
-        if not whole or min(int(preds.min()), int(targets.min())) < 0:
-            msg = f"{self.get_name()}: expected class indices from 0 on as targets"
-            raise XShardsValueError(msg)
-        targets = targets.long()
         size = max(2, int(preds.max()) + 1, int(targets.max()) + 1)
         self._merge_counts(
             torch.stack(
@@ -108,6 +91,47 @@ class ClassCounts(TorchMetric):
         self._one_float = torch.tensor(False)
 
 
+class ConfusionMatrix(TorchMetric):
+    """How often rows of each class, down, are predicted to be of each, across.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import ConfusionMatrix
+    >>> matrix = ConfusionMatrix()
+    >>> matrix(torch.tensor([[0.9, 0.1, 0], [0.2, 0.8, 0]]), torch.tensor([0, 0]))
+    >>> matrix.compute().tolist()
+    [[1, 1, 0], [0, 0, 0], [0, 0, 0]]
+    """
+
+    _counts: Tensor
+
+    def _add(self, preds: Tensor, targets: Tensor) -> None:
+        scores = (
+            preds.ndim >= 2 and preds.shape[-1] > 1 and preds.shape != targets.shape
+        )
+        size = preds.shape[-1] if scores and targets.ndim == 1 else 2
+        _, preds, targets = _classes(self, preds, targets)
+        if preds.numel():
+            size = max(size, int(preds.max()) + 1, int(targets.max()) + 1)
+        pairs = (targets * size + preds).bincount(minlength=size * size)
+        self.merge({"counts": pairs.reshape(size, size)})
+
+    def compute(self) -> Tensor:  # noqa: D102
+        return self._counts.clone()
+
+    def state(self) -> dict[str, Tensor]:  # noqa: D102
+        return {"counts": self._counts.clone()}
+
+    def merge(self, state: dict[str, Tensor]) -> None:  # noqa: D102
+        counts = state["counts"]
+        size = max(len(counts), len(self._counts))
+        self._counts = _square(self._counts, size) + _square(counts, size)
+
+    def reset(self) -> None:  # noqa: D102
+        self._counts = torch.zeros((0, 0), dtype=torch.int64)
+
+
 class Precision(ClassCounts):
     """The share of rows predicted to be of a class that are; 0 if none was.
 
@@ -141,6 +165,37 @@ class F1Score(ClassCounts):
 
 def _share(part: Tensor, whole: Tensor) -> Tensor:
     return torch.where(whole > 0, part / whole.clamp(min=1), 0.0)
+
+
+def _classes(
+    metric: TorchMetric, preds: Tensor, targets: Tensor
+) -> tuple[bool, Tensor, Tensor]:
+    """Return class indices, predicted and true, and whether one float was predicted."""
+    several = preds.ndim >= 2 and preds.shape[-1] > 1
+    one_float = preds.is_floating_point() and not (
+        several and preds.shape != targets.shape
+    )
+    if one_float:
+        preds, targets = paired(metric, preds, targets)
+        preds = preds >= 0.5
+    elif several and preds.shape != targets.shape:
+        scores, targets = class_scores(metric, preds, targets)
+        preds = scores.argmax(1)
+    else:
+        preds, targets = paired(metric, preds, targets)
+    preds, targets = preds.reshape(-1).long().cpu(), targets.reshape(-1).cpu()
+    if preds.numel() == 0:
+        return one_float, preds, targets.long()
+    whole = bool((targets.long() == targets).all())
+    if not whole or min(int(preds.min()), int(targets.min())) < 0:
+        msg = f"{metric.get_name()}: expected class indices from 0 on as targets"
+        raise XShardsValueError(msg)
+    return one_float, preds, targets.long()
+
+
+def _square(counts: Tensor, size: int) -> Tensor:
+    missing = size - len(counts)
+    return torch.nn.functional.pad(counts, (0, missing, 0, missing))
 
 
 def _widened(counts: Tensor, size: int) -> Tensor:

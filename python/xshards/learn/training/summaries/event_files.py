@@ -101,7 +101,7 @@ class SummaryWriter:
             self._file = None
 
     def __del__(self) -> None:
-        # A run that failed may not have got to the end; what it wrote is of use.
+        # A failed run may not reach the end, but its events are still useful.
         if getattr(self, "_file", None) is not None:
             self.close()
 
@@ -251,7 +251,7 @@ def _as_float32(value: float) -> float:
     return value
 
 
-# CRC-32C, and the masking that the format asks for.
+# CRC-32C, with the masking that the format requires.
 
 
 def _crc_table() -> list[int]:
