@@ -23,7 +23,7 @@ def fetch(folder):
 
 
 @pytest.mark.skipif(not FETCHED.is_dir(), reason="simdjson comes from elsewhere")
-def test_files_that_are_there_are_not_downloaded(tmp_path):
+def test_existing_files_are_not_downloaded(tmp_path):
     for name in NAMES:
         shutil.copy(FETCHED / name, tmp_path)
     assert fetch(tmp_path).returncode == 0

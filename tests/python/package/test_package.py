@@ -62,7 +62,7 @@ def test_wrong_arrow_version_names_the_fix():
     assert 'pip install "pyarrow>=26,<27"' in run(code).stderr
 
 
-def test_all_names_are_there():
+def test_all_names_exist():
     for name in xs.__all__:
         assert getattr(xs, name).__doc__
 
