@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that an operation + cache of data larger than the budget stays small.
+"""Checks that an operation and cache() of data larger than the budget stay within it.
 
     python benchmarks/bounded_memory.py --gigabytes 4 --memory 512MB
     python benchmarks/bounded_memory.py --operation sort --skew 0.9
@@ -32,8 +32,8 @@ from measure import MemoryWatch
 
 HERE = Path(__file__).resolve().parent
 
-# One run, in a process of its own. Says "cached" and waits, so that both parts are
-# measured; leaves the partitions as IPC files, one each.
+# One run, in a separate process. Prints "cached" and waits, so that both parts are
+# measured; writes each partition to an IPC file.
 RUN = """
 import json, sys, time
 settings = json.loads(sys.argv[1])
@@ -83,13 +83,13 @@ print("{}", flush=True)
 
 @dataclass
 class Run:
-    """What one run took and gave."""
+    """The figures and results of one run."""
 
     seconds: float
     cache_pss: int  # bytes, up to the end of cache()
     pss: int  # up to the end
-    memory: int  # up to the end, with segments nobody has mapped
-    account: int  # what the engine's own budget counted at most
+    memory: int  # up to the end, with unmapped segments
+    account: int  # the peak of the engine's own budget
     partitions: list[dict[str, Any]]
 
 
@@ -179,8 +179,8 @@ def difference(
     if in_order and total(bounded)["places"] != total(free)["places"]:
         return "rows are in another order than those of the unlimited run"
     if operation != "partition_by":
-        # How rows are joined, and so where they go, depends on the memory there is; so
-        # do the blocks out of which a sort takes the sample that tells the ranges.
+        # The join algorithm, and so the partition of a row, depends on available
+        # memory; so do the blocks from which a sort samples its ranges.
         bounded, free = [total(bounded)], [total(free)]
     if len(bounded) != len(free):
         return f"{len(bounded)} partitions, not {len(free)}"

@@ -10,7 +10,7 @@ TOLERANCE = 1e-9  # of numbers that were computed, relative
 
 
 def difference(expected: dict[str, Any], actual: dict[str, Any]) -> str | None:
-    """Say the first thing in which two summaries differ, or None."""
+    """Return the first difference of two summaries, or None."""
     for name, right in expected.items():
         if name not in actual:
             return f"no {name}"

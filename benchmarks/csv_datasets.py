@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--rows", type=int, default=50_000)
     args = parser.parse_args()
-    # Aside and renamed, so that a folder that is there is whole.
+    # Written to a temporary name and renamed, so that an existing folder is complete.
     aside = args.directory.with_name(args.directory.name + ".part")
     shutil.rmtree(aside, ignore_errors=True)
     make(args.kind, aside, args.rows)

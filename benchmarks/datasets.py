@@ -31,7 +31,7 @@ from digest import column_hashes
 SEED = 20130101
 NUM_FILES = 4
 NUM_TAILNUMS = 4044
-NUM_PLANES = 3322  # the others are aircraft nobody knows, as in the real data
+NUM_PLANES = 3322  # the others are unknown aircraft, as in the real data
 CARRIERS = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL"]
 CARRIERS += ["HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
 ORIGINS = ["EWR", "JFK", "LGA"]
@@ -126,7 +126,7 @@ def planes(rng: np.random.Generator) -> pa.Table:
 
 
 def bookings(rng: np.random.Generator, rows: int) -> pa.Table:
-    """Make rows whose numbers all differ and come in no order."""
+    """Make rows with unique numbers in random order."""
     # An odd factor maps different numbers below 2**50 to different ones.
     numbers = rng.permutation(rows).astype(np.uint64) * np.uint64(0x2545F4914F6CDD1D)
     return pa.table(
@@ -139,7 +139,7 @@ def bookings(rng: np.random.Generator, rows: int) -> pa.Table:
 
 
 def payments(rng: np.random.Generator, booking: np.ndarray) -> pa.Table:
-    """Make a payment for most bookings, in no order, and some for none."""
+    """Make a payment for most bookings, in random order, and some without a booking."""
     paid = rng.permutation(booking)
     paid[rng.random(len(paid)) < 0.1] += 2**50
     return pa.table({"booking": paid, "amount": rng.random(len(paid)).round(4)})
@@ -309,7 +309,7 @@ def main() -> None:
     wide_parser.add_argument("--skew", type=float, default=0.0)
     args = parser.parse_args()
 
-    # Aside and renamed, so that a folder that is there is whole.
+    # Written to a temporary name and renamed, so that an existing folder is complete.
     aside = args.directory.with_name(args.directory.name + ".part")
     shutil.rmtree(aside, ignore_errors=True)
     if args.kind == "flights":

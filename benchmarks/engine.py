@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one engine on one task in a process of its own, and watches it."""
+"""Runs one engine on one task in a separate process, and measures it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Outcome:
     traceback: str = ""
     seconds: list[float] = field(default_factory=list)
     peak_pss: int = 0
-    peak_memory: int = 0  # the same with shared segments nobody has mapped
+    peak_memory: int = 0  # the same with unmapped shared segments
     maxrss: int = 0  # of the engine's main process, over all its runs
-    details: dict[str, float] = field(default_factory=dict)  # what it tells besides
+    details: dict[str, float] = field(default_factory=dict)  # other figures it reports
 
     @property
     def best(self) -> float:
@@ -59,7 +59,7 @@ class EngineError(Exception):
 
 
 def environment(python: Path, threads: int) -> dict[str, str]:
-    """Give every engine the same number of threads, by all the names there are."""
+    """Give every engine the same number of threads, by all environment variables."""
     names = (
         "POLARS_MAX_THREADS",
         "RAYON_NUM_THREADS",
@@ -118,7 +118,7 @@ def follow(
     outcome: Outcome,
     expected: dict[str, Any],
 ) -> None:
-    """Go through a worker's life with it (see worker.py)."""
+    """Follow the protocol of a worker (see worker.py)."""
 
     def go_on() -> None:
         process.stdin.write(b"\n")
@@ -177,13 +177,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=10)
-    # What the engine started in its session may outlive it.
+    # Processes that the engine started in its session may outlive it.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def last_line(log: str) -> str:
-    """Pick what a process said last, for one that ended without a word."""
+    """Return the last output of a process that ended without a report."""
     lines = [line for line in log.splitlines() if line.strip()]
-    return lines[-1] if lines else "ended without a word"
+    return lines[-1] if lines else "ended without output"

@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def made_rows(rows: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Give rows that can be told apart: the label is the row's number."""
+    """Make distinguishable rows: the label is the row's number."""
     features = np.random.default_rng(0).random((rows, FEATURES), np.float32)
     return features, np.arange(rows, dtype=np.int64)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells how the time of each operation grows with the rows.
+"""Measures how the time of each operation grows with the number of rows.
 
     python benchmarks/growth.py
     python benchmarks/growth.py --rows 1000000 4000000 --only sort group_by_text
@@ -40,7 +40,7 @@ SECONDS_OF_ROUND = 0.3
 
 @dataclass(frozen=True)
 class Operation:
-    """What is run, and whether what came out is right."""
+    """An operation, and the check of its result."""
 
     run: Callable[[Inputs], Any]
     is_right: Callable[[Any, Inputs], bool]
@@ -69,7 +69,7 @@ class Inputs:
         self.shards = xs.from_arrow(self.table, 8)
         self.small = xs.from_arrow(small, 1)
         self.other = xs.from_arrow(pa.table({"id": ids, "more": more}), 8)
-        # Half of the keys are those of the table; each is there twice on both sides.
+        # Half of the keys are those of the table; each occurs twice on both sides.
         apart = pa.table({"id": ids + rows // 2, "more": more})
         twice = self.table.select(["id", "value"])
         twice = twice.set_column(0, "id", pa.array(self.table["id"].to_numpy() // 2))
@@ -217,7 +217,7 @@ OPERATIONS = {
 
 
 def check(operation: Operation, inputs: Inputs) -> None:
-    """Run an operation once, untimed, and make sure of what comes out."""
+    """Run an operation once, untimed, and check its result."""
     if not operation.is_right(operation.run(inputs), inputs):
         msg = f"the result on {inputs.rows:,} rows is wrong"
         raise AssertionError(msg)

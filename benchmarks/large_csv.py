@@ -67,7 +67,7 @@ for line in sys.stdin:
 
 @dataclass
 class Outcome:
-    """What one operation took and gave."""
+    """The figures and result of one operation."""
 
     seconds: float
     peak: float  # MB
@@ -111,7 +111,7 @@ def expect(source: Path, copies: int) -> dict[str, Any]:
 
 
 def same(answer: Any, expected: Any) -> bool:
-    """Compare answers: whole numbers exactly, others to 9 digits."""
+    """Compare answers: integers exactly, others to 9 digits."""
     if isinstance(expected, dict):
         return answer.keys() == expected.keys() and all(
             same(answer[key], value) for key, value in expected.items()
@@ -132,8 +132,7 @@ def run(process: Any, operation: str, gigabytes: float) -> Outcome:
     told = json.loads(line)
     history = np.array(watch.history)
     steady = history[2 * len(history) // 3 :]
-    # Text is read at an even pace, so that time stands for it: at most all of it in the
-    # whole time.
+    # Text is read at an even rate, so elapsed time is proportional to the text read.
     slope = np.polyfit(steady[:, 0], steady[:, 1], 1)[0] if len(steady) > 1 else 0.0
     growth = slope * told["seconds"] / gigabytes
     return Outcome(told["seconds"], watch.total / 1e6, growth / 1e6, told["answer"])

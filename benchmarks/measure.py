@@ -120,7 +120,7 @@ def machine() -> dict[str, Any]:
 
 
 def load() -> float:
-    """Tell how many processes wanted a core during the last minute."""
+    """Return the load average of the last minute."""
     return round(os.getloadavg()[0], 2)
 
 

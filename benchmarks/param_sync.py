@@ -94,7 +94,7 @@ def start(script: str, *arguments: object, **options: Any) -> subprocess.Popen[b
 
 
 def collect(processes: list[subprocess.Popen[bytes]]) -> list[dict[str, Any]]:
-    """Wait for processes to end, and read what they told."""
+    """Wait for processes to end, and read their output."""
     try:
         outputs = [process.communicate()[0] for process in processes]
     finally:

@@ -56,7 +56,7 @@ inline std::shared_ptr<arrow::RecordBatch> RandomRows(int64_t num_rows,
       {Get(key.Finish()), Get(name.Finish()), Get(x.Finish()), Get(y.Finish())});
 }
 
-/// The bytes its rows take.
+/// The bytes of its rows.
 inline int64_t NumBytes(const arrow::RecordBatch& batch) {
   return Get(arrow::util::ReferencedBufferSize(batch));
 }

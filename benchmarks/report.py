@@ -19,7 +19,7 @@ _COLUMNS = "{:<18} {:<9} {:>9} {:>9} {:>8} {:>9} {:>9}"
 
 
 def print_header() -> None:
-    """Name the columns. `x ours` above 1: so many times the time that ours took."""
+    """Name the columns. `x ours`: its time divided by ours."""
     titles = ("task", "engine", "best s", "median s", "x ours", "PSS MB", "maxrss MB")
     print(_COLUMNS.format(*titles))
     print("-" * 77, flush=True)
@@ -28,7 +28,7 @@ def print_header() -> None:
 def print_outcome(outcome: Outcome, ours: Outcome | None) -> None:
     """Print one line: the figures, or what went wrong."""
     if outcome.error:
-        # Ours is shown whole, as it is ours to mend.
+        # Errors of ours are shown completely, since they are ours to fix.
         lines = outcome.error.splitlines() or [""]
         text = "\n    ".join(lines) if outcome.engine == OURS else lines[0][:200]
         print(f"{outcome.task:<18} {outcome.engine:<9} failed: {text}", flush=True)

@@ -100,7 +100,7 @@ def parse() -> argparse.Namespace:
 
 
 def make_data(python: Path, parent: Path, kind: str, flights: int) -> Path:
-    """Make a data set, unless what its generator makes is there already."""
+    """Make a dataset, unless it already exists for this version of its generator."""
     name = "datasets.py" if kind == "flights" else "csv_datasets.py"
     script = Path(__file__).parent / name
     rows = max(1, flights // FLIGHTS_PER_ROW.get(kind, 1))
@@ -114,7 +114,7 @@ def make_data(python: Path, parent: Path, kind: str, flights: int) -> Path:
 
 
 def state_of(sources: list[Path]) -> str:
-    """Name what a set of source files says."""
+    """Return a hash of source files."""
     text = b"".join(path.read_bytes() for path in sources)
     return hashlib.sha256(text).hexdigest()[:8]
 
@@ -131,7 +131,7 @@ def files_of(task: str, directory: Path, flights: Path) -> dict[str, Any]:
 
 
 def reference(python: Path, task: str, directory: Path) -> dict[str, Any]:
-    """Give the right answer, kept beside the data for as long as nothing changes."""
+    """Return the right answer, cached next to the data while nothing changes."""
     sources = [PEERS / name for name in ("reference.py", "digest.py", "tasks.py")]
     path = directory / f"answer-{task}-{state_of(sources)}.json"
     if not path.exists():

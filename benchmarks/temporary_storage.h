@@ -12,8 +12,8 @@
 
 namespace xshards::bench {
 
-/// A budget and a segment pool that spills to the system's temporary directory. What
-/// is stored in it must be dropped before it.
+/// A budget and a segment pool that spills to the system's temporary directory. Data
+/// stored in it must be dropped before it.
 struct TemporaryStorage {
   explicit TemporaryStorage(int64_t memory_bytes = 8LL << 30)
       : budget(memory_bytes),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the reading of TFRecord files beside tf.data.
+"""Times the reading of TFRecord files, compared with tf.data.
 
     python benchmarks/tfrecord.py [--rows 400000] [--runs 4]
 

@@ -106,7 +106,7 @@ def compare(model: str, engines: list[str], data: Path) -> dict[str, Any]:
 
 
 def check(results: dict[str, Any]) -> None:
-    """End unless all have learned about as much."""
+    """Exit unless all engines reach about the same loss."""
     losses = {name: one["loss"] for name, one in results.items() if name != "bound"}
     best = min(losses.values(), default=0)
     for name, loss in losses.items():

@@ -45,7 +45,7 @@ std::string Field(Kind kind, std::mt19937_64& random) {
   }
 }
 
-/// Text as TextBlocks would give it: with room to read in front and behind.
+/// Text as from TextBlocks: with readable padding before and after it.
 class Text {
  public:
   explicit Text(Kind kind) : padded_(static_cast<size_t>(io::kTextPadding), '\0') {

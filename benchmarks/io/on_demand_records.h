@@ -2,8 +2,8 @@
 #pragma once
 
 // Records by simdjson's On-Demand parser, into the columns that the record loop fills. It
-// finds keys as simdjson advises, in the order of the columns, and checks no more than
-// On-Demand does by itself: what it has no use for is skipped unseen.
+// finds keys as simdjson recommends, in the order of the columns, and checks no more than
+// On-Demand itself does: unused values are skipped unchecked.
 
 #include <cstdint>
 #include <string_view>
@@ -18,8 +18,7 @@ class OnDemandRecords {
  public:
   explicit OnDemandRecords(io::JsonObject* columns) : columns_(columns) {}
 
-  /// Append JSON lines, which padding follows; returns the number of records, -1 where
-  /// there is an error.
+  /// Append JSON lines, followed by padding; returns the number of records, -1 on error.
   int64_t Append(const char* text, size_t size, size_t padding) {
     simdjson::ondemand::document_stream records;
     if (parser_.iterate_many(text, size, size + padding).get(records) != kOk) return -1;

@@ -77,7 +77,8 @@ def rows_summary(table: pa.Table) -> dict[str, Any]:
 
 
 def _text_first(row: list[Any]) -> tuple[Any, ...]:
-    # Text is exact; numbers may differ in their last bits, which must not change order.
+    # Text is exact; numbers may differ in their last bits, which must not change the
+    # order.
     text = [value or "" for value in row if isinstance(value, str | None)]
     numbers = [f"{value:.6e}" for value in row if isinstance(value, float)]
     return (len(text), text, numbers)

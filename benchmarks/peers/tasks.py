@@ -23,7 +23,9 @@ class Task:
     check: str = "rows"  # see digest.summarize
     keys: tuple[str, ...] = ()
     data: str = "flights"  # or of csv_datasets.py: "numbers", "texts"
-    like: str = ""  # the task whose files serve engines that have none in this one's
+    like: str = (
+        ""  # the task whose code is used by engines without their own for this one
+    )
 
 
 # The operators' input is in memory when the clock starts; the readers' and end_to_end's

@@ -38,7 +38,7 @@ def main() -> None:
     def tell(event: str, **details: Any) -> None:
         pipe.write(json.dumps({"event": event, **details}) + "\n")
 
-    # No engine gets more cores than it was told of, whatever it makes of `threads`.
+    # No engine gets more cores than it was told, whatever it does with `threads`.
     cores = sorted(os.sched_getaffinity(0))[: args.threads]
     os.sched_setaffinity(0, cores)
     try:

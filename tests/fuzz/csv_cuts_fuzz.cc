@@ -49,7 +49,7 @@ Starts ByParts(const CsvInput& input, const Starts& targets, bool* in_quotes) {
   return starts;
 }
 
-// The fields of all records, one behind the other.
+// The fields of all records, concatenated.
 std::string RowsOf(const CsvInput& input, std::string_view part) {
   std::string padded(static_cast<size_t>(kTextPadding), '\0');
   padded += part;

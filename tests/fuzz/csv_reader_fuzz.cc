@@ -20,7 +20,7 @@
 namespace xshards::io::fuzz {
 namespace {
 
-// What the scans of all processors find must be the same.
+// The scans of all processor families must agree.
 void CheckTargets(const CsvInput& input) {
   const CsvMarks marks{
       .sep = static_cast<uint8_t>(input.options.sep),
@@ -80,7 +80,7 @@ int64_t WholeBytes(const CsvInput& input) {
   return static_cast<int64_t>(input.text.size()) + 1;
 }
 
-// Types by what the first records hold, so that numbers and truths are read too.
+// Types inferred from the first records, so that numbers and booleans are read too.
 std::shared_ptr<arrow::Schema> SchemaOf(const CsvInput& input) {
   auto blocks = Blocks(input, WholeBytes(input));
   const auto block = blocks.Next();

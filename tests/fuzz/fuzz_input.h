@@ -11,11 +11,11 @@
 
 namespace xshards::io::fuzz {
 
-/// What a fuzzer gives: the first bytes choose options, the rest is text.
+/// The fuzzer's input: the first bytes choose options, the rest is text.
 struct CsvInput {
   CsvOptions options;
   int64_t block_bytes = 0;  // small, so that records are cut
-  size_t chunk_bytes = 0;   // of what is fed at a time
+  size_t chunk_bytes = 0;   // bytes fed at a time
   std::string text;
 };
 
@@ -36,7 +36,7 @@ inline CsvInput ToCsvInput(const uint8_t* data, size_t size) {
   return input;
 }
 
-/// End the run where two ways to the same result differ.
+/// Abort if two ways to the same result differ.
 inline void Require(bool holds, const char* what) {
   if (holds) return;
   std::cerr << "Expected " << what << "\n";

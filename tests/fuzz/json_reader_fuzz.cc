@@ -40,7 +40,7 @@ JsonFuzzInput ToJsonInput(const uint8_t* data, size_t size) {
   return input;
 }
 
-// The shape and number of all records; of an array, up to what is no record.
+// The shape and number of all records; of an array, up to the first invalid one.
 JsonShape ShapeOf(const JsonFuzzInput& input, int64_t* num_records) {
   const std::string padded = input.text + std::string(kJsonPadding, '\0');
   const char* p = padded.data();

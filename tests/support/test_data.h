@@ -45,7 +45,7 @@ class TemporaryDirectory {
   std::string File(const std::string& name) const { return path_ + "/" + name; }
   /// Write a file and return its path.
   std::string Write(const std::string& name, const std::string& text) const;
-  /// The names of what is in it, hidden files included, sorted.
+  /// The names of its files, including hidden ones, sorted.
   std::vector<std::string> List() const;
 
  private:

@@ -20,8 +20,8 @@ def main() -> None:
         gradient[:] = local
         with times:
             update(client, rows=1)
-        # No rows, no change: a barrier, so that nobody's next gradient takes the core
-        # of one who has yet to see the weights.
+        # A step without rows changes nothing: a barrier, so that no replica's next
+        # gradient takes the core of one that has not seen the weights yet.
         update(client, rows=0)
     times.tell(weights)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every engine of param_sync does alike."""
+"""Shared by all engines of param_sync."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ def load(files, threads):
 
 
 def run(table):
-    # pyarrow has no hash of values to offer: the place in the dictionary serves.
+    # pyarrow has no hash of values: the index in the dictionary is used instead.
     codes = table["dest"].combine_chunks().dictionary_encode().indices.to_numpy()
     parts = codes % NUM_PARTITIONS
     return [table.filter(pa.array(parts == i)) for i in range(NUM_PARTITIONS)]

@@ -22,7 +22,7 @@ def load(files, threads):
 
 def run(flights):
     frame = flights.repartition(NUM_PARTITIONS, "dest")
-    frame.unpersist(blocking=True)  # Spark would find what the last run left
+    frame.unpersist(blocking=True)  # Spark would reuse the result of the last run
     frame.cache()
     frame.count()
     return frame

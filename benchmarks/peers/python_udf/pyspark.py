@@ -28,7 +28,7 @@ def add_grade(frames):
 def run(flights):
     schema = StructType([*flights.schema.fields]).add("grade", "string")
     frame = flights.mapInPandas(add_grade, schema)
-    frame.unpersist(blocking=True)  # Spark would find what the last run left
+    frame.unpersist(blocking=True)  # Spark would reuse the result of the last run
     frame.cache()
     frame.count()
     return frame

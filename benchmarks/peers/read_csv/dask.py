@@ -10,7 +10,7 @@ def load(files, threads):
 
 
 def run(paths):
-    # Dask infers from a sample, and asks to be told where that will not do.
+    # Dask infers from a sample, and needs explicit types where that fails.
     types = {"dep_time": "float64", "arr_time": "float64"}
     return dd.read_csv(paths, dtype=types).persist()
 

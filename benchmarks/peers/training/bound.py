@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No engine, but what none can pass: two processes that compute gradients for nobody.
+"""The upper bound for all engines: two processes that only compute gradients.
 
 Each takes its half of every batch, forward and backward, with one thread. Nothing is
 exchanged and no weight changes, so nothing is learned: this is the time that replicas
@@ -38,7 +38,7 @@ def compute(rank: int, ranks: int, rates: processes.SimpleQueue[float]) -> None:
 def main() -> None:
     rates: processes.SimpleQueue[float] = processes.get_context("spawn").SimpleQueue()
     processes.spawn(compute, (2, rates), nprocs=2)
-    # Replicas that are kept in step are as fast as the slower one.
+    # Synchronous replicas are as fast as the slower one.
     print(json.dumps({"rate": min(rates.get(), rates.get())}))
 
 

@@ -33,7 +33,7 @@ def rank_main(rank: int, ranks: int, store: str, output: str) -> None:
     if rank == 0:
         with open(output, "w") as file:  # noqa: PTH123
             json.dump(told, file)
-    # The model is gone by now: with one alive, this teardown now and then hangs.
+    # The model is deleted by now: with one alive, this teardown sometimes hangs.
     dist.barrier()
     dist.destroy_process_group()
 
