@@ -51,17 +51,19 @@ FOLDER_ORDER = {
         ("kernels",),
         ("keys", "stream"),
         ("row", "sort"),
-        ("distinct",),
         ("exchange", "aggregate", "join"),
+        ("distinct",),
     ),
     "learn": (("feed", "ps", "schedule"),),
 }
 # Declarations that every folder of a layer may include: forward declarations, export
 # macros, and the headers that list what the folders define.
 OPEN_TO_ALL = {
+    "xshards/catch_exceptions.h",
     "xshards/export.h",
     "xshards/type_fwd.h",
     "io/readers.h",
+    "io/writers.h",
     "ops/executors.h",
 }
 
@@ -89,10 +91,14 @@ PYTHON_ORDER = (
     ("io", "shards", "shared_value"),
     ("transformer", "xshards"),
     (
-        *("learn", "learn.callbacks", "learn.feeder", "learn.metrics"),
-        *("learn.optimizers", "learn.training", "learn.trigger"),
+        *("learn", "learn.callbacks", "learn.checks", "learn.feeder", "learn.history"),
+        *("learn.metrics", "learn.monitor", "learn.optimizers", "learn.training"),
+        *("learn.row_weights", "learn.trigger"),
     ),
-    ("learn.bigdl", "learn.mxnet", "learn.openvino", "learn.pytorch", "learn.tf"),
+    (
+        *("learn.bigdl", "learn.mxnet", "learn.openvino", "learn.pytorch", "learn.tf"),
+        "learn.tf1",
+    ),
     ("compat",),
     ("demo",),
 )

@@ -13,7 +13,7 @@ _ARROW_MAJOR = 26
 
 
 def _check_arrow() -> None:
-    """Say what to do where the engine's libraries are missing or do not fit."""
+    """Name the fix if the engine's libraries are missing or incompatible."""
     fix = f'pip install "pyarrow>={_ARROW_MAJOR},<{_ARROW_MAJOR + 1}"'
     try:
         import pyarrow as pa

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of CSV that are pandas', too. Apart from the others, as this loads pandas."""
+"""CSV errors that are also pandas errors. A separate module: it imports pandas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["XShardsEmptyDataError", "XShardsParserError"]
 
 
 class XShardsParserError(XShardsValueError, pd.errors.ParserError):
-    """Lines of a CSV file are no records."""
+    """Lines of a CSV file are malformed."""
 
     __module__ = "xshards.errors"
 

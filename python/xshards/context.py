@@ -15,6 +15,7 @@ from xshards import _core, profile
 from xshards.errors import XShardsValueError
 from xshards.runtime.dispatch import Dispatcher
 from xshards.runtime.pool import WorkerPool
+from xshards.runtime.stopped import check_timeout
 
 if TYPE_CHECKING:
     from xshards.runtime.worker import Settings
@@ -47,7 +48,7 @@ class Context:
 
     Parameters
     ----------
-    cores, memory, spill_dir, progress
+    cores, memory, spill_dir, progress, stopped_timeout
         See `init`.
 
     Examples
@@ -65,13 +66,16 @@ class Context:
         memory: int | str | None = None,
         spill_dir: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
+        stopped_timeout: float = 60.0,
     ) -> None:
         if cores is not None and cores < 1:
             msg = f"cores must be at least 1, got {cores}"
             raise XShardsValueError(msg)
+        #: After how many seconds a stopped worker is replaced.
+        self.stopped_timeout = check_timeout(stopped_timeout)
         self._owner = os.getpid()
         self._dispatcher = Dispatcher()
-        #: Processes of other kinds than workers.
+        #: Processes other than workers.
         self._pools: dict[Settings, WorkerPool] = {}
         self._core = _core.Context.make(
             cores or len(os.sched_getaffinity(0)),
@@ -80,10 +84,13 @@ class Context:
             self._dispatcher,
         )
         self._dispatcher.configure(
-            self._core.cores, self._core.memory_bytes, self._core.spill_directory
+            self._core.cores,
+            self._core.memory_bytes,
+            self._core.spill_directory,
+            self.stopped_timeout,
         )
         self.progress = progress
-        #: When the action began of whose bad lines was told last.
+        #: Start time of the last action whose bad lines were reported.
         self.warned_of = 0
         _contexts.add(self)
 
@@ -160,7 +167,7 @@ class Context:
             self._close_pools()
 
     def _close_pools(self) -> None:
-        if os.getpid() == self._owner:  # a forked copy's belong to the parent
+        if os.getpid() == self._owner:  # those of a forked copy belong to the parent
             for pool in self._pools.values():
                 pool.close()
         self._pools.clear()
@@ -190,6 +197,7 @@ def init(
     memory: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
+    stopped_timeout: float = 60.0,
 ) -> Context:
     """Choose the resources of this session. Optional: the defaults suit most machines.
 
@@ -207,6 +215,9 @@ def init(
     progress : bool, optional
         Whether actions over a second show a progress bar; by default if stderr is a
         terminal.
+    stopped_timeout : float, default 60
+        After how many seconds a worker process that somebody stopped (SIGSTOP) is
+        replaced; a warning names it at once. ``math.inf`` for never.
 
     Returns
     -------
@@ -220,7 +231,11 @@ def init(
     """
     global _default
     context = Context(
-        cores=cores, memory=memory, spill_dir=spill_dir, progress=progress
+        cores=cores,
+        memory=memory,
+        spill_dir=spill_dir,
+        progress=progress,
+        stopped_timeout=stopped_timeout,
     )
     with _lock:
         previous, _default = _default, context
@@ -265,20 +280,24 @@ def parse_memory(memory: int | str) -> int:
     else:
         amount = int(memory)
     if amount <= 0:
-        msg = f"memory must be bytes or as '512MB', '2GB', '2GiB', got {memory!r}"
+        msg = (
+            f"memory must be bytes or a text such as '512MB' or '2GiB', got {memory!r}"
+        )
         raise XShardsValueError(msg)
     return amount
 
 
 @atexit.register
 def _close_all() -> None:
+    # Daemon threads may still run plans: what these use is gone after this.
+    _core.end_actions()
     stop()
     for context in list(_contexts):
         context.close()
 
 
 def _forget_after_fork() -> None:
-    # A forked child has neither the threads nor the workers of its parent.
+    # A forked child does not inherit the threads and workers of its parent.
     global _default, _lock
     _lock = threading.Lock()
     _default = None

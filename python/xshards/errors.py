@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong: every class is an `XShardsError` and the matching builtin.
+"""Exceptions: every class is an `XShardsError` and the matching builtin.
 
 So ``except KeyError`` catches an unknown column, and ``except xs.XShardsError`` catches
 whatever the engine reports. An exception raised inside your own function is none of
@@ -47,7 +47,7 @@ class XShardsValueError(XShardsError, ValueError):
 
 
 class XShardsUnicodeDecodeError(XShardsValueError, UnicodeDecodeError):
-    """Bytes of a text are no characters of its encoding."""
+    """Bytes of a text are not valid in its encoding."""
 
     def __init__(self, message: str, encoding: str, content: bytes) -> None:
         try:
@@ -90,7 +90,7 @@ class XShardsTypeMismatchError(XShardsValueError):
 class XShardsKeyError(XShardsError, KeyError):
     """A column, or another thing looked up by name, is not there."""
 
-    # KeyError shows the repr of its argument; a sentence should read as one.
+    # KeyError shows the repr of its argument; the message should not be quoted.
     __str__ = builtins.Exception.__str__
 
 
@@ -131,7 +131,7 @@ class XShardsNotImplementedError(XShardsError, NotImplementedError):
 
 
 class XShardsRuntimeError(XShardsError, RuntimeError):
-    """Something failed that is not the caller's mistake."""
+    """An internal failure, not caused by the caller."""
 
 
 class XShardsCancelledError(XShardsRuntimeError):

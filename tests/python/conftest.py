@@ -3,6 +3,7 @@
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import hypothesis
 import numpy as np
@@ -29,12 +30,31 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("xshards")
 
 
+# TensorBoard reads event files by TensorFlow wherever that is installed; a module of
+# this name forbids it.
+sys.modules["tensorboard.compat.notf"] = ModuleType("tensorboard.compat.notf")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import test modules that need TensorFlow only where their mark is selected."""
+    if collection_path.suffix != ".py" or _selects_tensorflow(config):
+        return None
+    marked = b"pytestmark = pytest.mark.tensorflow" in collection_path.read_bytes()
+    return True if marked else None
+
+
+def _selects_tensorflow(config):
+    words = config.option.markexpr.replace("not tensorflow", "").split()
+    return "tensorflow" in words
+
+
 @pytest.fixture(scope="session", autouse=True)
-def context():
+def context(pytestconfig):
     """One small context for all tests: two cores, so that work really is split."""
     made = xs.init(cores=2, memory="1GB")
     yield made
     xs.stop()
+    assert _selects_tensorflow(pytestconfig) or "tensorflow" not in sys.modules
 
 
 @pytest.fixture(autouse=True)

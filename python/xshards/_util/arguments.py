@@ -16,7 +16,7 @@ __all__ = ["as_count", "as_ddof", "as_names", "as_rows", "as_seed", "require"]
 
 
 def require(value: object, kinds: Any, expectation: str) -> None:
-    """Refuse a value that is of none of these kinds."""
+    """Raise unless a value is of one of these kinds."""
     if not isinstance(value, kinds):
         msg = f"{expectation}, got {type(value).__name__}"
         raise XShardsTypeError(msg)
@@ -42,7 +42,7 @@ def as_count(what: str, value: int | None) -> int:
 
 
 def as_rows(what: str, value: Any) -> int | None:
-    """Take a number of rows, also one that is written as a float, as pandas does."""
+    """Take a number of rows, which may be an integral float, as in pandas."""
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -56,8 +56,8 @@ def as_rows(what: str, value: Any) -> int | None:
 
 def as_ddof(value: Any) -> Any:
     """Take what a variance subtracts from the number of values."""
-    expected = "ddof must be a number, as 0 or 1"
-    if isinstance(value, str):  # a wrong value to pandas, not a wrong type
+    expected = "ddof must be a number such as 0 or 1"
+    if isinstance(value, str):  # a ValueError in pandas, not a TypeError
         msg = f"{expected}, got {value!r}"
         raise XShardsValueError(msg)
     require(value, Real, expected)
@@ -65,7 +65,7 @@ def as_ddof(value: Any) -> Any:
 
 
 def as_seed(random_state: int | None) -> int:
-    """Give the engine's seed: the one asked for, or a new one."""
+    """Return the engine's seed: the given one, or a new one."""
     if random_state is None:
         return secrets.randbits(64)
     require(random_state, Integral, "random_state must be an integer")

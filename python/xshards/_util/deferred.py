@@ -15,11 +15,11 @@ __all__ = ["pc", "pd"]
 
 
 class _Deferred(ModuleType):
-    """Looks like a module, and imports it when asked for anything."""
+    """Stands in for a module, and imports it on first access."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(importlib.import_module(self.__name__), name)
-        setattr(self, name, value)  # found without this from now on
+        setattr(self, name, value)  # later lookups bypass this
         return value
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of methods as users know them, for Python's own errors of arguments."""
+"""Public names of methods, for Python's own errors about arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def name_methods(cls: type, public: str) -> None:
         for name, member in list(vars(owner).items()):
             function = getattr(member, "__func__", getattr(member, "fget", member))
             if isinstance(function, FunctionType):
-                if vars(owner).get(function.__name__) is not member:  # no second name
+                if vars(owner).get(function.__name__) is not member:  # not an alias
                     function.__name__ = name
                 function.__qualname__ = f"{public}.{function.__name__}"
                 function.__module__ = cls.__module__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python objects as bytes that are the same for all that are equal.
+"""Python objects as bytes that are equal for equal objects.
 
 The engine tells keys apart by their bytes. The pickles of equal objects may differ: 1,
 1.0 and True are equal, and a set has no order. So objects that are keys get a column of
@@ -25,7 +25,7 @@ _MISSING = b"?"
 
 
 def key_of(column: str, cell: Any) -> bytes | None:
-    """Give the bytes that all objects have that are equal to one; None if missing.
+    """Return bytes that are the same for all equal objects; None if missing.
 
     TypeError names the column of an object of which only its class knows what it
     equals, or that no dict of Python's can have as a key.
@@ -42,11 +42,11 @@ def key_of(column: str, cell: Any) -> bytes | None:
 
 
 class _UnknownError(Exception):
-    """An object is equal to nobody knows what."""
+    """Equality of an object is defined only by its class."""
 
 
 def _encoded(cell: Any) -> bytes:
-    # What a type is equal to, all types of one letter are.
+    # Types of one letter can be equal to each other.
     if isinstance(cell, str) and _compares_as(cell, str):
         return b"s" + cell.encode("utf-8", "surrogatepass")
     if isinstance(cell, bytes) and _compares_as(cell, bytes):
@@ -60,7 +60,7 @@ def _encoded(cell: Any) -> bytes:
         # In a tuple, None and NaN differ; all floats that are NaN are one.
         kind = "nan" if isinstance(cell, Number) else type(cell).__name__
         return _MISSING + kind.encode()
-    # Before numbers, which numpy says that its timedeltas are.
+    # Before numbers: numpy's timedeltas are registered as numbers.
     if isinstance(cell, datetime.timedelta | np.timedelta64):
         span = pd.Timedelta(cell)
         parts = (span.days, span.seconds, span.microseconds, span.nanoseconds)
@@ -121,4 +121,4 @@ def _other(cell: Any) -> bytes:
 
 
 def _described(cell: Any) -> str:
-    return f"only {type(cell).__name__} itself knows what it equals"
+    return f"equality of {type(cell).__name__} is defined only by its own class"

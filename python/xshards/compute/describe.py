@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["described", "is_number", "kind_of", "select_positions"]
 
-#: What one pass of the engine gives for a summary.
+#: The statistics that one pass of the engine computes for a summary.
 _MOMENTS = ("count", "mean", "std", "min", "max")
 
 
 def is_number(column: pa.DataType) -> bool:
-    """Tell whether values of this type add up; truth values do not count."""
+    """Tell whether values of this type can be summed; booleans do not count."""
     return bool(pa.types.is_integer(column) or pa.types.is_floating(column))
 
 
@@ -48,7 +48,7 @@ def select_positions(dtypes: Sequence[Any], include: Any, exclude: Any) -> list[
     elif not isinstance(include, str) or include != "all":
         chosen = blank.select_dtypes(include, exclude)
     elif exclude is not None:
-        msg = f"exclude must be None where include is 'all', got {exclude!r}"
+        msg = f"exclude must be None if include is 'all', got {exclude!r}"
         raise XShardsValueError(msg)
     return list(chosen.columns)
 
@@ -73,7 +73,7 @@ def described(
             wanted[name] = list(_MOMENTS)
         else:
             wanted[name] = ["count"]
-    # The number of rows is told where no column has its name.
+    # The number of rows has a name that no column has.
     counts_rows = "1" not in names and "*" not in names
     if counts_rows:
         wanted["*"] = ["count"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values put in the place of missing ones, with pandas' results."""
+"""Replacement of missing values, with pandas' results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["fill_of", "takes"]
 
 
 def takes(field: pa.Field, value: object) -> bool:
-    """Tell whether a value is of a column's family, so that it fills it unasked."""
+    """Tell whether a value has a column's family of types, and so needs no cast."""
     column = field.type
     if pa.types.is_dictionary(column):
         column = column.value_type
@@ -57,7 +57,7 @@ def fill_of(field: pa.Field, value: Any) -> Expression:
         plain = current.cast(column.value_type)
         fill = lit(constant(value).cast(column.value_type))
         filled = plain.isna().call("if_else", fill, plain)
-        # Only text is cast to dictionaries; the categories are in the notes.
+        # Only text is cast to dictionaries; the categories are in the metadata.
         is_text = pa.types.is_large_string(column.value_type)
         return filled._noted(column if is_text else column.value_type, marks)
     if OPAQUE in marks or not _holds(column, value):
@@ -84,7 +84,7 @@ def _holds(column: pa.DataType, value: object) -> bool:
     for family in (_is_text, pa.types.is_boolean, is_number):
         if family(column):
             return bool(family(constant(value).type))
-    return True  # a cast tells
+    return True  # a cast raises
 
 
 def _typed(value: Any, column: pa.DataType) -> pa.Scalar:

@@ -32,7 +32,7 @@ _BUCKET = "__bucket__"
 
 @dataclass(frozen=True)
 class Extent:
-    """What is known of a column: its rows, its values, the least and the largest."""
+    """Statistics of a column: its rows, values, minimum and maximum."""
 
     num_rows: int | None
     count: int
@@ -82,7 +82,7 @@ def quantiles(
 
 
 def _present(column: Any, name: str, extent: Extent) -> Any:
-    """Give the values that are not missing, without work if all are there."""
+    """Return the values that are not missing; zero copy if none is missing."""
     if extent.num_rows != extent.count:
         return column.filter(col(name).notna())
     return column
@@ -91,7 +91,7 @@ def _present(column: Any, name: str, extent: Extent) -> Any:
 def _as_floats(column: Any, name: str) -> Any:
     if column.schema.field(name).type == pa.float64():
         return column
-    # Not a cast, which refuses integers that floats round.
+    # Not a cast, which rejects integers that floats cannot represent exactly.
     return column.with_column(name, col(name).astype("float64"))
 
 
@@ -110,7 +110,7 @@ def _select(
     at = sorted(set(np.searchsorted(ends, ranks, side="right").tolist()))
     held = bucketed.filter(col(_BUCKET).isin(counts[_BUCKET].iloc[at].tolist()))
     gathered = _gathered(held, name)
-    # What is gathered has gaps where buckets were left out: ranks move by their sizes.
+    # Gathered values lack the skipped buckets: ranks shift by their sizes.
     sizes = counts["rows"].to_numpy()
     starts = np.concatenate([[0], np.cumsum(sizes[at])])
     moved = {}
@@ -135,14 +135,14 @@ def _between(found: dict[int, Any], place: float, interpolation: Interpolation) 
             return below
         case "higher":
             return above
-        case "nearest":  # of two as near, the one at an even place
+        case "nearest":  # of two equally near, the one at an even position
             near = part > 0.5 or (part == 0.5 and math.floor(place) % 2 == 1)
             return above if near else below
         case "midpoint":
             part = 0.5 if part else 0.0
     if below == above:  # also where both are infinite
         return float(below)
-    # As numpy does: from the nearer of the two, which is NaN beside an infinite one.
+    # As in numpy: interpolated from the nearer one, which gives NaN next to infinity.
     with np.errstate(invalid="ignore"):
         if part > 0.5:
             return float(above - (above - below) * (1 - part))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of columns: the engine computes values, pandas says what they become.
+"""Reductions of columns: the engine computes values, pandas decides their dtypes.
 
 The engine computes what many functions of many columns need in one pass. Which type a
 result has, what a missing one looks like and what is refused is asked of pandas, by
@@ -22,7 +22,6 @@ from xshards.compute.describe import is_number
 from xshards.compute.quantiles import Extent, quantiles
 from xshards.errors import XShardsNotImplementedError, XShardsTypeError
 from xshards.expressions import Expression, col
-from xshards.interop.aggregate_names import engine_name
 from xshards.interop.frames import FrameInfo, table_to_frame
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ __all__ = [
 #: The rows of a sample: enough for every function to have a result.
 _SAMPLE_ROWS = 4
 _ALL_ROWS = ("count", None)
+#: The functions that have a ddof, where that is not 1.
+_OF_POPULATION = {"std": "stddev_pop", "var": "var_pop"}
 #: What is computed of the truth of values.
 _LEAST_TRUTH, _MOST_TRUTH = "least truth", "most truth"
 _OF_TRUTH = {_LEAST_TRUTH: "min", _MOST_TRUTH: "max"}
@@ -85,7 +86,7 @@ class Reduction:
         return _by_pandas(sample, self.function, self.options)
 
     def check(self) -> None:
-        """Refuse what pandas refuses for such a column, and what cannot be computed."""
+        """Raise as pandas does for such a column, or if it cannot be computed."""
         what = f"the {self.function} of column {self.column.label!r}"
         try:
             self.of(pd.Series(dtype=self.column.dtype))
@@ -101,7 +102,7 @@ class Reduction:
             msg = f"{what}: a column of times needs a ddof of 0 or 1, got {given}"
             raise XShardsNotImplementedError(msg)
         if self.asks_for_truth and _true_and_false(self.column.type) is None:
-            msg = f"{what} needs numbers or text, not {self.column.type}"
+            msg = f"{what} needs numbers or text, got {self.column.type}"
             raise XShardsTypeError(msg)
 
     @property
@@ -122,7 +123,7 @@ class Reduction:
             yield self._engine_step
 
     def found(self, shards: Any, values: Values) -> Found:
-        """Make a result of what the engine found."""
+        """Make a result from the engine's values."""
         dtype = self.column.dtype
         num_rows = int(values[_ALL_ROWS])
         if num_rows < max(1, self.options.get("min_count", 0)):
@@ -132,7 +133,7 @@ class Reduction:
         lacks_values = self._lacks_values(values, num_rows)
         value = None if lacks_values else self._value(shards, values, num_rows)
         if value is None:
-            # What is computed of truth values is a number, also if it is missing.
+            # A reduction of booleans is a number, even if it is missing.
             counts_truths = self._computes and dtype == np.bool_
             return Found(_missing(np.dtype("float64") if counts_truths else dtype))
         if not self._computes:
@@ -140,7 +141,7 @@ class Reduction:
         return Found(_some(dtype), value)
 
     def _truths(self, values: Values, num_rows: int) -> pd.Series[Any]:
-        """Give the value that decides, and a missing one if it counts."""
+        """Return the deciding value, or a missing one if missing values count."""
         column = self.column
         found, dtype = values[self._truth_step], column.dtype
         sides = _true_and_false(column.type)
@@ -183,9 +184,8 @@ class Reduction:
 
     @property
     def _engine_step(self) -> tuple[str, str]:
-        function = engine_name(self.function)
-        if self.function in ("std", "var") and self.options.get("ddof", 1) != 1:
-            function = f"{self.function.replace('std', 'stddev')}_pop"
+        of_sample = self.options.get("ddof", 1) == 1
+        function = self.function if of_sample else _OF_POPULATION[self.function]
         return function, self.column.name
 
     @property
@@ -200,7 +200,7 @@ class Reduction:
 
     @property
     def _scales(self) -> bool:
-        """Whether a variance is neither that of a sample nor that of the whole."""
+        """Whether a variance is neither that of a sample nor that of the population."""
         return self.options.get("ddof", 1) not in (0, 1)
 
     @property
@@ -221,13 +221,14 @@ def find(shards: Any, wanted: Sequence[Reduction]) -> list[Found]:
     """Compute reductions, all but medians of numbers in one pass."""
     for one in wanted:
         one.check()
-    for name in {one.column.name for one in wanted if _is_half(one.column.type)}:
-        # Which neither the engine nor Arrow compares or adds up.
-        shards = shards.with_column(name, col(name).astype("float32"))
+    halves = {one.column.name for one in wanted if _is_half(one.column.type)}
+    # Which neither the engine nor Arrow compares or adds up.
+    shards = shards.with_columns({name: col(name).astype("float32") for name in halves})
     asked = {one.column.name: one.column for one in wanted if one.asks_for_truth}
     truths = dict(zip(asked, _free_names(shards.schema.names), strict=False))
-    for name, column in asked.items():
-        shards = shards.with_column(truths[name], _truth(column))
+    shards = shards.with_columns(
+        {truths[n]: _truth(column) for n, column in asked.items()}
+    )
     steps = list(
         dict.fromkeys([_ALL_ROWS, *(s for one in wanted for s in one.steps())])
     )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -11,11 +13,20 @@ import pyarrow as pa
 from xshards._util.deferred import pd
 from xshards.errors import XShardsNotImplementedError, XShardsTypeError
 
-__all__ = ["array_of", "as_arrow_type", "constant", "is_plain", "target_of"]
+__all__ = [
+    "array_of",
+    "as_arrow_type",
+    "beyond_integers",
+    "constant",
+    "is_plain",
+    "target_of",
+]
+
+_DECIMAL_DIGITS = 38
 
 
 def constant(value: object) -> pa.Scalar:
-    """Give a constant as the engine has it; TypeError for what is none."""
+    """Convert a constant for the engine; TypeError if it is not one."""
     if isinstance(value, pa.Scalar):
         scalar = value
     else:
@@ -30,12 +41,12 @@ def constant(value: object) -> pa.Scalar:
 
 
 def is_plain(value: Any) -> TypeGuard[bool | float | str]:
-    """Tell whether the engine takes a value as it is, without pandas."""
+    """Tell whether the engine accepts a value unchanged, without pandas."""
     kind = type(value)
     if kind is int:
         return bool(-(2**63) <= value < 2**63)
     if kind is str:
-        return bool(value.isascii())  # others may have no form in UTF-8
+        return bool(value.isascii())  # others may not be encodable in UTF-8
     return kind in (bool, float)
 
 
@@ -45,6 +56,25 @@ def array_of(values: list[Any]) -> pa.Array:
         return pa.array(values)
     except OverflowError:
         return pa.array(values, pa.decimal128(38, 0))
+
+
+def beyond_integers(value: object) -> object:
+    """Give what to compare with in place of an integer that no column can hold.
+
+    As a float it could be equal to the largest integer of a column.
+    """
+    if not isinstance(value, int) or -(2**63) <= value < 2**64:
+        return value
+    if abs(value) < 10**_DECIMAL_DIGITS:
+        return decimal.Decimal(value)
+    return _as_float(value)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _scalar(value: Any) -> pa.Scalar:
@@ -60,7 +90,7 @@ def _scalar(value: Any) -> pa.Scalar:
         if 2**63 <= value < 2**64:
             return pa.scalar(value, pa.uint64())
         if not -(2**63) <= value < 2**63:
-            return pa.scalar(float(value))  # beyond every column of integers
+            return pa.scalar(_as_float(value))  # out of range of all integer types
     return pa.scalar(value)
 
 

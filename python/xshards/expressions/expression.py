@@ -22,6 +22,7 @@ from xshards.errors import (
 from xshards.expressions.constants import (
     array_of,
     as_arrow_type,
+    beyond_integers,
     constant,
     is_plain,
     target_of,
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = ["Expression", "col", "lit"]
+
+_COMPARISONS = frozenset(
+    ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+)
 
 
 class Expression(Operators):
@@ -59,6 +64,8 @@ class Expression(Operators):
         self._core = core
 
     def _combine(self, function: builtins.str, operands: list[object]) -> Expression:
+        if function in _COMPARISONS:
+            operands = [beyond_integers(operand) for operand in operands]
         wrapped = [_wrap(operand) for operand in operands]
         return Expression(_core.Expression.call(function, wrapped))
 
@@ -140,7 +147,7 @@ class Expression(Operators):
         <Expression ...>
         """
         if isinstance(values, str):
-            msg = f"isin takes a list of values, not the text {values!r}"
+            msg = f"isin expects a list of values, got the text {values!r}"
             raise XShardsTypeError(msg)
         array = values if isinstance(values, pa.Array) else array_of(list(values))
         if pa.types.is_string(array.type):
@@ -230,7 +237,9 @@ class Expression(Operators):
         >>> list(shards.with_column("a", kept).to_pandas()["a"])
         [0, 2, 3]
         """
-        require(condition, Expression, "where takes a condition as xs.col('a') > 3")
+        require(
+            condition, Expression, "where needs a condition such as xs.col('a') > 3"
+        )
         return self._combine("choose", [condition, self, other])
 
     def mask(self, condition: Expression, other: object = None) -> Expression:
@@ -252,7 +261,7 @@ class Expression(Operators):
         >>> shards.assign(a=masked).to_pandas()["a"].tolist()
         [1, 0, 0]
         """
-        require(condition, Expression, "mask takes a condition as xs.col('a') > 3")
+        require(condition, Expression, "mask needs a condition such as xs.col('a') > 3")
         return self.where(~condition, other)
 
     def clip(self, lower: object = None, upper: object = None) -> Expression:
@@ -328,7 +337,8 @@ class Expression(Operators):
         The integers of numpy (``"int64"``, ``int``) have no missing values: where there
         are some, the run fails with a ValueError, as in pandas. ``"Int64"`` and types
         of Arrow keep them. Floats become the shortest text that gives them back (``1``
-        for 1.0); `XShards.astype` writes them as pandas does.
+        for 1.0) and times are written with all digits of the fraction; `XShards.astype`
+        writes both as pandas does.
 
         Parameters
         ----------
@@ -351,7 +361,7 @@ class Expression(Operators):
         [1, -1]
         """
         arrow, name = target_of(dtype)
-        # Arrow's integers, and those of pandas' own dtypes, may be missing.
+        # Integers of Arrow and of pandas' nullable dtypes may be missing.
         is_numpy = not isinstance(dtype, pa.DataType) and not name
         keeps_missing = not (is_numpy and pa.types.is_integer(arrow))
         return Expression(

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsKeyError, XShardsValueError
 from xshards.expressions import DatetimeMethods, Expression, StringMethods, col, lit
+from xshards.interop.aggregate_functions import REDUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["REDUCTIONS", "parse_query"]
+__all__ = ["parse_query"]
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -34,9 +35,9 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-# As in pandas, these bind as loosely as the words do: a > 1 & b > 2 needs no brackets.
+# As in pandas, these have the precedence of the words: a > 1 & b > 2 needs no brackets.
 _WORDS = {"&": " and ", "|": " or ", "~": " not "}
-# The functions that pandas knows in queries, and Arrow's names of them.
+# The functions that pandas supports in queries, and Arrow's names for them.
 _FUNCTIONS = {
     **{name: name for name in ("abs", "sqrt", "exp", "floor", "ceil", "sign")},
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
@@ -45,10 +46,6 @@ _FUNCTIONS = {
     **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
     "log": "ln",
 }
-#: What a query can ask of a whole column: ``a > a.mean()``.
-REDUCTIONS = frozenset(
-    {"min", "max", "mean", "sum", "median", "std", "var", "count", "nunique"}
-)
 _QUOTED = "__quoted_{}__"
 _VARIABLE = "__variable_{}__"
 _VARIABLE_START, _VARIABLE_END = _VARIABLE.split("{}")
@@ -69,7 +66,8 @@ def parse_query(
     variables
         What ``@name`` stands for.
     reduce
-        Gives what one of REDUCTIONS, the second argument, makes of a column.
+        Gives what one of REDUCTIONS (in ``a > a.mean()``), the second argument, makes
+        of a column.
     """
     source, quoted = _to_python(text)
     try:

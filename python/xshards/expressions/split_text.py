@@ -15,10 +15,10 @@ from xshards.interop.field_metadata import DTYPE, MISSING
 
 __all__ = ["PartMethods", "SplitText", "extract_text"]
 
-# pandas has the parts of a text, and each part, as Python objects.
+# In pandas the parts of a text, and each part, are Python objects.
 _OBJECT = {DTYPE: "object", MISSING: "nan"}
 
-_MOST_FROM_END = 50  # each number of parts is a case of its own
+_MOST_FROM_END = 50  # each number of parts is a separate case
 
 
 class SplitText(Expression):
@@ -75,7 +75,7 @@ class PartMethods:
         return self._of._parts.call("list_value_length").cast("int64")
 
     def get(self, i: int) -> Expression:
-        """Give the i-th part; missing where there are fewer.
+        """Give the i-th part; missing if there are fewer.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class PartMethods:
     def __getitem__(self, key: object) -> Expression:
         """Give a part: ``xs.col("s").str.split("-").str[0]``."""
         if not isinstance(key, int):
-            msg = f"parts of a text are taken one by one, as .str[0], got {key!r}"
+            msg = f"only single parts are supported, such as .str[0], got {key!r}"
             raise XShardsNotImplementedError(msg)
         return self.get(key)
 
@@ -112,7 +112,7 @@ class PartMethods:
         if i >= 0:
             return of._parts.call("list_get", i)
         if of._most < 0:
-            # Split at the end alone, there are as many parts as must be told apart.
+            # When splitting from the end, this bounds the number of parts.
             cut = SplitText(of._text, of._separator, -i, from_end=True)
             return PartMethods(cut)._from_end(i, -i + 1)
         return self._from_end(i, of._most + 1)
@@ -126,7 +126,7 @@ class PartMethods:
             )
             raise XShardsNotImplementedError(msg)
         parts, count = self._of._parts, self.len()
-        found = parts.call("list_get", most)  # which is never there
+        found = parts.call("list_get", most)  # an index that never exists
         for length in range(-i, most + 1):
             found = parts.call("list_get", length + i).where(count == length, found)
         return found
@@ -147,7 +147,7 @@ def extract_text(text: Expression, pattern: str) -> Expression:
     found = text.call("text_extract", named)
     if not optional:
         return found
-    # The engine gives empty text for a group that takes no part in a match.
+    # The engine gives empty text for a group that did not participate in a match.
     if re.fullmatch(inside, "") is not None:
         msg = (
             "extract cannot tell a group that is empty from one that is left out: let "
@@ -158,7 +158,7 @@ def extract_text(text: Expression, pattern: str) -> Expression:
 
 
 def _group_of(pattern: str) -> tuple[int, int, bool]:
-    """Find the inside of the one group of a pattern, and whether it can be left out."""
+    """Find the contents of the one group of a pattern, and whether it is optional."""
     count = re.compile(pattern).groups
     if count != 1:
         what = "no groups" if count == 0 else f"{count} groups"
@@ -167,7 +167,7 @@ def _group_of(pattern: str) -> tuple[int, int, bool]:
             f"{pattern!r} with {what}"
         )
         raise XShardsValueError(msg)
-    # Outside of character classes, and without what a backslash makes plain.
+    # Outside of character classes, and without escaped characters.
     plain = re.sub(
         r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]",
         lambda match: "x" * len(match[0]),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["StringMethods"]
 
 _NO_END = 2**63 - 1
-#: What has a meaning in regular expressions.
+#: Special characters of regular expressions.
 _SPECIAL = frozenset(r"\^$.|?*+()[]{}")
 
 
@@ -197,7 +197,7 @@ class StringMethods(CharacterMethods, PatternMethods):
         >>> list(shards.with_column("s", xs.col("s").str.split("-")).to_pandas()["s"])
         [['a', 'b', 'c'], ['d']]
         """
-        if regex is None:  # as pandas sees it
+        if regex is None:  # as pandas interprets it
             regex = len(pat) > 1 and not _SPECIAL.isdisjoint(pat)
         if regex:
             msg = (
@@ -265,7 +265,7 @@ class StringMethods(CharacterMethods, PatternMethods):
         return self.get(key)
 
     def _split(self, pat: str, n: int, *, from_end: bool) -> SplitText:
-        from xshards.expressions.split_text import SplitText  # which needs this module
+        from xshards.expressions.split_text import SplitText  # avoids a circular import
 
         if not pat:
             msg = f"split needs a text to split at, got {pat!r}"

@@ -84,7 +84,7 @@ class PatternMethods(Accessor):
         return self._of.call("text_count", pattern)
 
     def find(self, sub: str) -> Expression:
-        """Give the position of the first `sub` in the text, -1 where there is none.
+        """Give the position of the first `sub` in the text, -1 if there is none.
 
         Parameters
         ----------
@@ -101,13 +101,14 @@ class PatternMethods(Accessor):
         >>> shards.assign(s=xs.col("s").str.find("an")).to_pandas()["s"].tolist()
         [1, -1]
         """
-        # What is from it on is cut off, and the rest counted: in characters.
+        # The text from the match on is removed, and the characters of the rest are
+        # counted.
         before = self.replace(f"(?s){re.escape(sub)}.*", "", regex=True)
         there = self.contains(sub, regex=False)
         return before.str.len().where(there | self._of.isna(), -1)
 
     def rfind(self, sub: str) -> Expression:
-        """Give the position of the last `sub` in the text, -1 where there is none.
+        """Give the position of the last `sub` in the text, -1 if there is none.
 
         Parameters
         ----------
@@ -267,7 +268,7 @@ class PatternMethods(Accessor):
         ['far']
         """
         from xshards.expressions.split_text import (
-            extract_text,  # which needs this module
+            extract_text,  # avoids a circular import
         )
 
         if expand:
@@ -319,7 +320,7 @@ class PatternMethods(Accessor):
         >>> shards.assign(s=found).to_pandas()["s"].tolist()
         ['a+b-c']
         """
-        # Arrow would look for an empty text without end.
+        # Arrow would search for an empty text forever.
         if not regex and (not case or _ignores_case(flags) or pattern == ""):
             pattern, replacement = re.escape(pattern), replacement.replace("\\", r"\\")
             regex = True
@@ -381,7 +382,7 @@ def _matches_nothing(pattern: str) -> bool:
     """Tell whether a pattern matches between characters, where Arrow stays for n."""
     try:
         found = [re.search(pattern, text) for text in ("", "a a")]
-    except re.error:  # what RE2 alone knows
+    except re.error:  # syntax that only RE2 supports
         return False
     return any(match is not None and match[0] == "" for match in found)
 

@@ -13,15 +13,20 @@ from xshards.errors import XShardsTypeError
 from xshards.interop.field_metadata import DTYPE, OPAQUE, marks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = [
     "as_dtypes",
     "category_of",
     "dtype_named",
     "engine_converts",
+    "is_text_of_times",
+    "time_parts",
     "with_missing",
 ]
+
+# Parts of a second, coarse first.
+_PARTS: tuple[Any, ...] = ("s", "ms", "us", "ns")
 
 
 def dtype_named(dtype: Any) -> Any:
@@ -88,10 +93,69 @@ def category_of(dtype: Any, distinct: Any) -> Any:
     return pd.CategoricalDtype(pd.Categorical(distinct()).categories, dtype.ordered)
 
 
-def as_dtypes(frame: Any, dtypes: Mapping[int, Any]) -> Any:
-    """Convert a frame's columns at these positions, or a Series; runs in workers."""
+def is_text_of_times(field: pa.Field, dtype: Any) -> bool:
+    """Tell whether a conversion writes times, whose format depends on all of them."""
+    is_time = pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)
+    is_text = isinstance(dtype, pd.StringDtype) or (
+        isinstance(dtype, np.dtype) and dtype.kind == "U"
+    )
+    return is_time and is_text
+
+
+def time_parts(frame: Any) -> list[list[str]]:
+    """Find, by column, which parts of times are in use; runs in workers.
+
+    pandas leaves out the time of day where all are midnight, and the digits that none
+    has, so that the text of one value depends on the others.
+    """
     if isinstance(frame, pd.Series):
-        return frame.astype(dtypes[0])
+        return [_parts_of(frame)]
+    return [_parts_of(frame.iloc[:, at]) for at in range(frame.shape[1])]
+
+
+def _parts_of(column: Any) -> list[str]:
+    if getattr(column.dtype, "kind", "") not in ("m", "M"):
+        return []
+    known = column.dropna()
+    if column.dtype.kind == "M" and known.dt.tz is not None:
+        known = known.dt.tz_localize(None)
+    unit: Any = np.datetime_data(known.dtype)[0]
+    ticks = known.to_numpy().view("int64")
+    parts = []
+    for part in _PARTS[: _PARTS.index(unit) + 1]:
+        whole = pd.Timedelta(1, "D" if part == "s" else _PARTS[_PARTS.index(part) - 1])
+        span = int(whole.as_unit(unit).asm8.view("int64"))
+        if (ticks % span != 0).any():
+            parts.append(part)
+    return parts
+
+
+def as_dtypes(
+    frame: Any, dtypes: Mapping[int, Any], parts: Mapping[int, set[str]] | None = None
+) -> Any:
+    """Convert a frame's columns at these positions, or a Series; runs in workers.
+
+    Of times that become text, `parts` of the whole column are written; see
+    `time_parts`.
+    """
+    parts = parts or {}
+    if isinstance(frame, pd.Series):
+        return _converted(frame, dtypes[0], parts.get(0, ()))
     for position, dtype in dtypes.items():
-        frame.isetitem(position, frame.iloc[:, position].astype(dtype))
+        column = _converted(frame.iloc[:, position], dtype, parts.get(position, ()))
+        frame.isetitem(position, column)
     return frame
+
+
+def _converted(column: Any, dtype: Any, parts: Iterable[Any]) -> Any:
+    """Convert a column as it would be among times that have these parts."""
+    if not parts:
+        return column.astype(dtype)
+    spans = [pd.Timedelta(1, part) for part in sorted(parts)]
+    if column.dtype.kind == "m":
+        added = pd.Series(spans).astype(column.dtype)
+    else:
+        midnight = pd.Timestamp("2000-01-01", tz=column.dt.tz)
+        added = pd.Series([midnight + span for span in spans]).astype(column.dtype)
+    text = pd.concat([column, added], ignore_index=True).astype(dtype)
+    return text.iloc[: len(column)].set_axis(column.index).rename(column.name)

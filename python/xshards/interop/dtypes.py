@@ -90,10 +90,10 @@ def column_to_arrow(label: Any, column: pd.Series[Any]) -> tuple[Any, Marks]:
 
 
 def column_from_arrow(column: pa.ChunkedArray, field: pa.Field) -> Any:
-    """Restore a column by its notes; None where plain Arrow conversion does that."""
+    """Restore a column from its metadata; None if plain Arrow conversion does that."""
     values = _from_arrow(column, field)
     if isinstance(values, np.ndarray) and values.dtype == object:
-        # As it is, pandas would look for a better dtype.
+        # Otherwise pandas would infer another dtype.
         return pd.Series(values, dtype=object, copy=False)
     return values
 
@@ -104,7 +104,8 @@ def _from_arrow(column: pa.ChunkedArray, field: pa.Field) -> Any:
     if name == "category":
         return _categories_from_arrow(column, marks)
     if has_pickles(column):
-        # A note would not do: a union may lose it, and strangers may write one.
+        # Metadata is not enough: a union may lose it, and untrusted files may contain
+        # it.
         cells = unpickle_cells(column, marks)
         if name in (None, "object"):
             return cells
@@ -207,7 +208,7 @@ def _categories_to_arrow(label: Any, column: Any) -> tuple[Any, Marks]:
         ORDERED: "1" if column.ordered else "0",
     }
     if pa.types.is_nested(values.type):
-        # Dictionaries of nested values cannot be merged: the engine holds pickles.
+        # Dictionaries of nested values cannot be merged: the engine stores pickles.
         cells = categories.astype(object).to_numpy()
         values = pickle_cells(cells, np.zeros(len(cells), bool))
         value_marks = {OPAQUE: "pickle"}
@@ -247,7 +248,7 @@ def _categories_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Any:
         {OPAQUE: marks[OPAQUE], DTYPE: "object"} if OPAQUE in marks else marks_of(field)
     )
     values = _as_index(held, marked("", held.type, known))
-    # One place more, for the code of a missing value.
+    # One more entry, for the code of a missing value.
     codes = np.append(categories.get_indexer(values), -1)
     indices = [
         chunk.indices.fill_null(len(values)).to_numpy() for chunk in column.chunks
@@ -276,11 +277,11 @@ def _restore(column: pa.ChunkedArray, name: str, marks: Marks) -> Any:
     if name in _python_text():
         return _python_text()[name].__from_arrow__(column)
     if name in _masked_names() and column.type in _masked():
-        # A union may have widened the type; its own masked dtype goes with it.
+        # A union may have widened the type; use the masked dtype of that type.
         return _masked()[column.type].__from_arrow__(column)
     if name.endswith("[pyarrow]"):
         if pa.types.is_large_string(column.type):
-            # The engine's text: most columns that it was computed of had short offsets.
+            # The engine's text type: most source columns had 32-bit offsets.
             with contextlib.suppress(pa.ArrowException):
                 column = column.cast(pa.string())
         return pd.array(column, dtype=pd.ArrowDtype(column.type))
@@ -333,14 +334,14 @@ def _arrow_dtype(column: pa.ChunkedArray, marks: Marks) -> Any:
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(marks[ARROW_TYPE])))
     wanted = schema.field(0).type
     if column.type != wanted and engine_type(wanted) == column.type:
-        with contextlib.suppress(pa.ArrowException):  # else it keeps the engine's
+        with contextlib.suppress(pa.ArrowException):  # else the engine's type
             column = column.cast(wanted)
     dtype: Any = pd.ArrowDtype(column.type)
     return dtype.__from_arrow__(column)
 
 
 def _exotic(column: pa.ChunkedArray) -> Any:
-    """Give Python values where Arrow's own conversion has none, or changes them."""
+    """Convert to Python values where Arrow's own conversion fails or changes them."""
     if _has_objects(column.type):
         return np.fromiter(column.to_pylist(), object, len(column))
     return None

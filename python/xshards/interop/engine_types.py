@@ -90,7 +90,7 @@ def engine_type(arrow: pa.DataType) -> pa.DataType:
 
 
 def _engine_field(field: pa.Field) -> pa.Field:
-    # Inside lists and structs dictionaries are plain values: no kernel merges them.
+    # Inside lists and structs dictionaries are decoded: no kernel merges them.
     wanted = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     return pa.field(field.name, engine_type(wanted), field.nullable)
 
@@ -119,7 +119,7 @@ def _has_view(arrow: pa.DataType) -> bool:
 
 
 def _rebuilt(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    # Arrow's own cast of a view to a list may give offsets that are too short.
+    # Arrow's own cast of a list view to a list may overflow 32-bit offsets.
     mask = array.is_null()
     if pa.types.is_fixed_size_list(wanted):
         size = wanted.list_size

@@ -45,7 +45,7 @@ __all__ = [
 
 Marks = dict[str, str]
 
-#: The dtype, where Arrow's type alone would not give it back.
+#: The dtype, if it does not follow from Arrow's type.
 DTYPE = "pandas.dtype"
 #: Of a category: all categories in order, as an Arrow IPC stream of one column.
 CATEGORIES = "pandas.categories"
@@ -55,7 +55,7 @@ ORDERED = "pandas.ordered"
 ARROW_TYPE = "pandas.arrow_type"
 #: Of an object column: what null stands for, see `_cells`.
 MISSING = "pandas.missing"
-#: The label, where it is not the column's name: [name, label] as JSON.
+#: The label, if it is not the column's name: [name, label] as JSON.
 LABEL = "pandas.label"
 #: Of a hidden column: [level number, level name] as JSON.
 INDEX = "pandas.index"
@@ -67,7 +67,7 @@ _token = secrets.token_bytes(16)
 
 
 def session_token() -> bytes:
-    """Give what workers need to read the pickles of this session."""
+    """Return the token that workers need to read the pickles of this session."""
     return _token
 
 
@@ -89,7 +89,7 @@ def is_ours(content: bytes | None) -> bool:
 
 
 def load_object(content: bytes) -> Any:
-    """Give a value back that this session pickled; LookupError for any other."""
+    """Unpickle a value that this session pickled; LookupError for any other."""
     if not is_ours(content):
         msg = "this session did not pickle it"
         raise LookupError(msg)
@@ -102,7 +102,7 @@ def store_text(value: Any) -> str:
 
 
 def load_text(text: str) -> Any:
-    """Give a value back that this session stored; LookupError for any other."""
+    """Restore a value that this session stored; LookupError for any other."""
     try:
         content = base64.b64decode(text)
     except binascii.Error as error:

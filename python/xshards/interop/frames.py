@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -49,7 +50,7 @@ KeptIndex = Literal["all", "labels", "names"]
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """What a pandas object has that none of its columns says.
+    """Properties of a pandas object that are not stored with its columns.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class FrameInfo:
         return self if self.rows is None else replace(self, rows=None, rows_name=None)
 
     def store(self, table: pa.Table) -> pa.Table:
-        """Write this in a table's metadata, as far as it is not a matter of course."""
+        """Write this to a table's metadata, without default values."""
         content: dict[str, Any] = {}
         if self.series:
             content["series"] = True
@@ -158,6 +159,9 @@ def table_to_frame(
     """
     if info is None:
         info = FrameInfo.load(table.schema)
+    # pyarrow's threads need the GIL: if the interpreter exits meanwhile, as it may with
+    # this a daemon thread, they end at once, and pyarrow waits for them for ever.
+    use_threads = use_threads and not threading.current_thread().daemon
     frame = _to_columns(table, use_threads=use_threads, lend=lend)
     levels = {
         position: level
@@ -223,7 +227,7 @@ def _to_columns(
         return frame
     if noted:
         with warnings.catch_warnings():
-            # Of many columns added one by one; here there is no other way.
+            # The warning about many columns added one by one; it is unavoidable here.
             warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
             for position, values in noted.items():
                 frame.insert(position, position, values)
@@ -248,7 +252,8 @@ def _restored(column: pa.ChunkedArray, field: pa.Field) -> Any:
         return column_from_arrow(column, field)
     except (pa.ArrowException, ValueError) as error:
         msg = (
-            f"column {field.name!r} of type {field.type} cannot become pandas: {error}"
+            f"column {field.name!r} of type {field.type} cannot be converted to "
+            f"pandas: {error}"
         )
         raise XShardsTypeError(msg) from error
 
@@ -274,7 +279,7 @@ def _with_index(
     arrays = [frame.iloc[:, position].array for position in ordered]
     names = [levels[position][1] for position in ordered]
     rest = [n for n in range(frame.shape[1]) if n not in levels]
-    # The hidden columns come last where nothing moved them: a slice shares the rest.
+    # Hidden columns come last unless they were moved: then a slice shares the others.
     visible = rest == list(range(len(rest)))
     frame = frame.iloc[:, : len(rest)] if visible else frame.iloc[:, rest]
     if len(arrays) == 1:
@@ -330,8 +335,8 @@ def _mark_missing_booleans(frame: pd.DataFrame, table: pa.Table) -> None:
 
 
 def _make_writable(frame: pd.DataFrame, table: pa.Table) -> None:
-    # pandas shares a column with Arrow only where it is alone in its block, whole and
-    # without nulls; such a view of Arrow's memory is read-only.
+    # pandas shares a column with Arrow only if it is alone in its block, in one chunk
+    # and without nulls; such a view of Arrow's memory is read-only.
     blocks = Counter(frame.dtypes)
     for position, column in enumerate(table.columns):
         dtype = frame.dtypes.iloc[position]

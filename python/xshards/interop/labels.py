@@ -10,6 +10,7 @@ the name it was made for, so that a column which is renamed goes by its new name
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ __all__ = [
     "index_mark",
     "label_marks",
     "label_of",
+    "labelled_names",
     "level_of",
     "same_label",
     "to_columns",
@@ -72,7 +74,7 @@ def engine_names(labels: Sequence[Any], taken: Iterable[str] = ()) -> list[str]:
     """
     used = set(taken)
     names: list[str | None] = [None] * len(labels)
-    # A label that is a string gets its own name, wherever it stands.
+    # A string label keeps its own name, at any position.
     for position, label in enumerate(labels):
         if isinstance(label, str) and label not in used:
             names[position] = label
@@ -135,10 +137,41 @@ def hidden_names(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if level_of(field) is not None]
 
 
+@dataclass(frozen=True)
+class LabelledNames:
+    """The labels of columns, in order, and the engine's names of those columns."""
+
+    labels: list[Any]
+    names: list[str]
+    by_text: dict[str, list[str]]
+
+    def find(self, label: Any) -> list[str]:
+        """Give the names of the columns of a label; none if there is no such column."""
+        if isinstance(label, str):
+            return self.by_text.get(label, [])
+        return [
+            name
+            for own, name in zip(self.labels, self.names, strict=True)
+            if same_label(own, label)
+        ]
+
+
+def labelled_names(schema: pa.Schema) -> LabelledNames:
+    """Look up the labels of all columns of a schema, without those of the index."""
+    visible = [field for field in schema if level_of(field) is None]
+    labels = [label_of(field) for field in visible]
+    names = [field.name for field in visible]
+    by_text: dict[str, list[str]] = {}
+    for label, name in zip(labels, names, strict=True):
+        if isinstance(label, str):
+            by_text.setdefault(label, []).append(name)
+    return LabelledNames(labels, names, by_text)
+
+
 def same_label(one: Any, other: Any) -> bool:
     """Compare labels as pandas does: missing ones are equal, True is not 1."""
     if isinstance(one, str) and isinstance(other, str):
-        return one == other  # as most are, and without pandas
+        return one == other  # the common case, without importing pandas
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     try:
@@ -157,6 +190,6 @@ def to_columns(labels: Sequence[Any], axis: Iterable[Any]) -> pd.Index[Any]:
             return pd.MultiIndex.from_tuples(labels, names=names)
         return pd.MultiIndex.from_arrays([[]] * len(names), names=names)
     name = names[0] if len(names) == 1 else None
-    # Without a dtype, no labels at all would be of object dtype, not str.
+    # Without a dtype, an empty index would have dtype object, not str.
     dtype = None if labels else "str"
     return pd.Index(list(labels), dtype=dtype, name=name, tupleize_cols=False)

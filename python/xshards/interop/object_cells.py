@@ -48,7 +48,7 @@ __all__ = [
 
 Cells = np.ndarray[Any, Any]
 
-# Values of these types are exactly what Arrow gives back for its type.
+# Values of these types round-trip exactly through Arrow's type.
 _ARROW_TYPES: dict[type, pa.DataType | None] = {
     str: pa.large_string(),
     bytes: pa.large_binary(),
@@ -70,7 +70,7 @@ def cells_to_arrow(label: Any, cells: Cells) -> tuple[pa.Array, Marks]:
     """Choose how to hold an object column; returns it and the notes to restore it."""
     missing = np.asarray(pd.isna(cells))
     kind = _missing_kind(cells[missing])
-    if kind is None:  # several: only None is null
+    if kind is None:  # several kinds of missing values: only None is null
         missing = np.fromiter((cell is None for cell in cells), bool, len(cells))
     marks = {} if kind in (None, "None") else {MISSING: kind}
     present = cells[~missing]
@@ -148,7 +148,7 @@ def tensors_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
     begin = 0
     for chunk in column.chunks:
         block = _block(chunk)
-        # From a list of arrays, numpy would make one large array.
+        # numpy would combine a list of arrays into one large array.
         cells[begin : begin + len(chunk)] = np.fromiter(block, object, len(chunk))
         begin += len(chunk)
     return fill_missing(cells, column, marks)
@@ -158,7 +158,7 @@ def _block(chunk: pa.Array) -> Cells:
     tensor = isinstance(chunk.type, pa.FixedShapeTensorType)
     storage = chunk.storage if tensor else chunk
     size = storage.type.list_size
-    # Null cells have their place in the block too.
+    # Null cells occupy space in the block too.
     values = storage.values.slice(storage.offset * size, len(chunk) * size)
     if values.null_count > 0:
         inside = values.is_null().to_numpy(zero_copy_only=False).reshape(-1, size)
@@ -170,7 +170,7 @@ def _block(chunk: pa.Array) -> Cells:
     shape = chunk.type.shape if tensor else [size]
     block: Cells = flat.reshape(len(chunk), *shape)
     if tensor and chunk.type.permutation:
-        # It says where each dimension of the cell is stored.
+        # The order in which the dimensions of the cell are stored.
         block = block.transpose(0, *(n + 1 for n in chunk.type.permutation))
     return block
 
@@ -185,7 +185,7 @@ def fill_missing(cells: Cells, column: pa.ChunkedArray, marks: Marks) -> Cells:
 
 
 def _missing_kind(cells: Cells) -> str | None:
-    """Name the one kind of missing value there is; None if there are several."""
+    """Return the only kind of missing value; None if there are several."""
     kinds = set()
     for cell in cells:
         if cell is None:
@@ -300,7 +300,7 @@ def _as_list(cell: Any) -> Any:
 
 
 def _gives_arrays(arrow: pa.DataType) -> bool:
-    # Of these lists Arrow makes arrays of object dtype again; of numbers it would not.
+    # Arrow converts these lists back to arrays of object dtype; not those of numbers.
     types, item = pa.types, arrow.value_type
     if types.is_large_string(item) or types.is_null(item):
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on their way out, as people see them: without what only we understand."""
+"""Tables for export: without metadata and encodings internal to this package."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from xshards.interop.labels import label_of
 
 __all__ = ["refuse_opaque", "without_notes", "without_tensors"]
 
-# Where a column of these dtypes has no form. They are stored as numbers or structs that
-# do not say what they mean.
+# Formats that cannot represent a column of these dtypes: it would be stored as numbers
+# or structs without its meaning.
 _NO_TEXT = ("period", "interval", "complex")
 _TEXT_FORMATS = ("csv", "json")
 
@@ -23,7 +23,7 @@ def refuse_opaque(schema: pa.Schema, form: str) -> None:
         marks = marks_of(field)
         dtype = marks.get(DTYPE, "object")
         if marks.get(OPAQUE) == "json":
-            continue  # text that others read too
+            continue  # text that other programs can read
         if OPAQUE in marks:
             held = "Python objects" if dtype == "object" else f"values of dtype {dtype}"
         elif form in _TEXT_FORMATS and dtype.startswith(_NO_TEXT):
@@ -50,7 +50,7 @@ def without_notes(table: pa.Table) -> pa.Table:
 
 
 def without_tensors(table: pa.Table) -> pa.Table:
-    """Give the cells of tensor columns as flat lists, which everybody understands."""
+    """Convert the cells of tensor columns to flat lists, which all readers support."""
     for position, field in enumerate(table.schema):
         if isinstance(field.type, pa.FixedShapeTensorType):
             chunks = [chunk.storage for chunk in table.column(position).chunks]

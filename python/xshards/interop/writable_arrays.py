@@ -26,7 +26,7 @@ Lend = Callable[[pa.Buffer], tuple[Array, int] | None]
 
 
 def writable(buffer: pa.Buffer, lend: Lend | None) -> Array:
-    """Give the bytes of a buffer, to be changed at will; a copy where they must be."""
+    """Return the bytes of a buffer, writable; a copy if they cannot be lent."""
     loan = None if lend is None else lend(buffer)
     if loan is not None:
         return loan[0]
@@ -74,7 +74,7 @@ def _convert(column: pa.ChunkedArray, use_threads: bool) -> Any:  # noqa: FBT001
     series = column.to_pandas(use_threads=use_threads)
     if isinstance(series.dtype, np.dtype):
         return owned(series.to_numpy()).reshape(1, -1)
-    # A copy, but for strings, whose memory nobody can write to.
+    # A copy, except for strings, whose memory is immutable.
     return series.array if series.dtype == "str" else series.array.copy()
 
 
@@ -92,7 +92,7 @@ def _lend_column(column: pa.ChunkedArray, lend: Lend) -> tuple[Array, int] | Non
 
 
 def _nulls_show(chunk: pa.Array, dtype: np.dtype[Any]) -> bool:
-    """Tell whether what lies below the nulls is what numpy has for missing values."""
+    """Tell whether the slots of nulls hold numpy's missing values."""
     if chunk.null_count == 0:
         return True
     if dtype.kind not in "fmM":
@@ -131,7 +131,7 @@ def _join_views(
         for run in _equidistant(positions, [_address(views[p][0]) for p in positions]):
             first = views[run[0]][0]
             step = _address(views[run[1]][0]) - _address(first) if run[1:] else 0
-            # All lie in one block of memory, which the first keeps alive.
+            # All are in one block of memory, which the first keeps alive.
             joined = np.lib.stride_tricks.as_strided(
                 first, (len(run), len(first)), (step, first.itemsize)
             )

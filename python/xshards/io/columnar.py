@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of files that know their own schema: Parquet, Arrow IPC and ORC."""
+"""Readers of files that contain their schema: Parquet, Arrow IPC and ORC."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _read(
     context: Context | None,
     condition: Expression | None = None,
 ) -> XShards:
-    """Plan to read files; what pandas noted when it wrote them holds again."""
+    """Plan to read files; restores dtypes and index from pandas metadata."""
     with open_source(path, storage_options) as source:
         notes = PandasNotes()
         if reader is not _core.read_orc and options["schema"] is None:

@@ -43,7 +43,7 @@ def count_shards(length: int, num_shards: int | None, cores: int) -> int:
 
 
 def _bounds(length: int, count: int) -> Iterator[tuple[int, int]]:
-    # The first `length % count` pieces have one more, as numpy.array_split does.
+    # The first `length % count` shards have one more row, as in numpy.array_split.
     short, longer = divmod(length, count)
     for i in range(count):
         begin = i * short + min(i, longer)

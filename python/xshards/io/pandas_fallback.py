@@ -54,7 +54,7 @@ def natively_or(
         return plan()
     except PandasNeeded as needed:
         _log.debug("pandas reads these files: %s", needed.reason)
-    # Out of the handler: an error of pandas has nothing to do with the reason.
+    # Outside the handler: an error of pandas is unrelated to the reason.
     return by_pandas()
 
 
@@ -83,7 +83,7 @@ def read_by_pandas(
     num_partitions: int | None,
     context: Context | None,
 ) -> XShards:
-    """Have whole files read in worker processes."""
+    """Read complete files in worker processes."""
     files = list_files(paths)
     count = min(len(files), as_count("num_partitions", num_partitions) or len(files))
     shards = partition(files, count, context=context).transform_shard(

@@ -7,21 +7,26 @@ import errno
 import glob
 import re
 from pathlib import Path
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from xshards._util.deferred import pd
-from xshards.errors import XShardsFileNotFoundError
+from xshards.errors import (
+    XShardsFileNotFoundError,
+    XShardsOSError,
+    XShardsUnicodeDecodeError,
+    XShardsValueError,
+)
 from xshards.interop.frames import frame_to_table
-from xshards.io.storage_options import opened, remote_files, shown
+from xshards.io.storage_options import is_hidden, opened, remote_files, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import pyarrow as pa
 
-__all__ = ["Folders", "list_files", "named_by_folders", "read_whole"]
+__all__ = ["Folders", "as_own_error", "list_files", "named_by_folders", "read_whole"]
 
 #: By file: the columns that its folders name, ``column=value``, with their values.
 Folders = dict[str, dict[str, Any]]
@@ -35,11 +40,14 @@ def read_whole(
     paths: list[str],
     options: dict[str, Any],
     folders: Folders,
+    *,
+    own_errors: bool = False,
 ) -> pa.Table:
     """Read files one after the other, and name the one that fails.
 
-    Gives rows as the engine keeps them: of a frame that a function gives, unnamed
-    integers of the index would be taken for what is left of row numbers.
+    With `own_errors` a ValueError of pandas becomes ours. Gives rows as the engine
+    keeps them: of a frame that a function gives, unnamed integers of the index would be
+    taken for what is left of row numbers.
     """
     frames: list[pd.DataFrame] = []
     for path in paths:
@@ -47,6 +55,8 @@ def read_whole(
             with opened(path) as (source, inferred):
                 frame = read(source, **(inferred | options))
         except Exception as error:
+            if own_errors and isinstance(error, ValueError):
+                raise as_own_error(error, path) from error
             error.add_note(f"pandas.{read.__name__} failed on {shown(path)!r}")
             raise
         for name, value in folders.get(path, {}).items():
@@ -57,6 +67,17 @@ def read_whole(
     whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=counted)
     table, info = frame_to_table(whole, keep="labels" if counted else "all")
     return info.store(table)
+
+
+def as_own_error(error: ValueError, path: str) -> XShardsValueError:
+    """Make an error of pandas ours, which names the file."""
+    if isinstance(error, XShardsValueError):
+        return error
+    message = f"Could not read {shown(path)!r}: {error}"
+    if isinstance(error, UnicodeDecodeError):
+        content = bytes(error.object[error.start : error.end + 8])
+        return XShardsUnicodeDecodeError(message, error.encoding, content)
+    return XShardsValueError(message)
 
 
 def _only_counts(index: pd.Index[Any]) -> bool:
@@ -79,7 +100,7 @@ def named_by_folders(paths: Iterable[str], files: list[str]) -> Folders:
         base = max((b for b in bases if file.startswith(b)), key=len, default=file)
         below = file.partition("?")[0].removeprefix(base)
         if "://" in file:
-            below = unquote(below)  # names are quoted once more in a URI
+            below = unquote(below)  # names are quoted again in a URI
         folders = below.split("/")[:-1]
         pairs = [folder.partition("=") for folder in folders]
         texts[file] = {
@@ -140,6 +161,9 @@ def _local_files(path: str) -> list[str]:
             raise
         found = glob.glob(path, recursive=True)  # noqa: PTH207 - absolute patterns
         return sorted(file for file in found if not Path(file).is_dir())
+    if not S_ISDIR(mode) and not S_ISREG(mode):  # opening a FIFO could wait forever
+        msg = f"Expected a regular file or a folder at {path!r}"
+        raise XShardsOSError(msg)
     return _files_below(Path(path)) if S_ISDIR(mode) else [path]
 
 
@@ -147,7 +171,7 @@ def _files_below(folder: Path) -> list[str]:
     return sorted(
         str(file)
         for file in folder.rglob("*")
-        # A link to nothing is left to pandas, which says so.
+        # A dangling link is left to pandas, which reports it.
         if (file.is_file() or (file.is_symlink() and not file.exists()))
-        and not any(p.startswith((".", "_")) for p in file.relative_to(folder).parts)
+        and not is_hidden(file.relative_to(folder).parts)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pandas notes in the Parquet and Arrow IPC files that it writes.
+"""The metadata that pandas writes to Parquet and Arrow IPC files.
 
 Files hold columns; which of them are the index, what dtypes they had and which labels
 are no text stands in a note of pandas, in the schema's metadata.
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from xshards._util.deferred import pd
+from xshards.errors import XShardsValueError
 from xshards.expressions import col
 from xshards.interop.dtypes import column_to_arrow
 from xshards.interop.field_metadata import DTYPE, marks_of
 from xshards.interop.labels import index_mark, label_marks
 from xshards.io.pandas_files import list_files
-from xshards.io.storage_options import opened
+from xshards.io.storage_options import opened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PandasNotes", "read_notes", "with_notes"]
 
-# The dtypes that Arrow's types do not give back by themselves.
+_SCALAR = str | int | float | bool | None
+# The dtypes that do not follow from Arrow's types.
 _NULLABLE = frozenset(
     [
         *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
@@ -59,13 +61,15 @@ def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
         with opened(files[0]) as (source, _):
             schema, first = _open(source, is_parquet=is_parquet)
             noted = (schema.metadata or {}).get(b"pandas")
-            notes = PandasNotes() if noted is None else _parse(json.loads(noted))
+            notes = PandasNotes() if noted is None else _parse_note(files[0], noted)
             categories = {
-                column.name: _categories(column, first)
+                column.name: _checked_categories(files[0], column, first)
                 for column in schema
                 if pa.types.is_dictionary(column.type)
             }
-    except (OSError, pa.ArrowException):
+    except XShardsValueError:
+        raise  # damaged metadata, which name the file
+    except (OSError, ValueError, pa.ArrowException):
         return PandasNotes()  # whoever reads the file says what is wrong with it
     marks = dict(notes.marks)
     for name, own in categories.items():
@@ -79,7 +83,7 @@ def _open(
 ) -> tuple[pa.Schema, Callable[[str], pa.Array | None]]:
     """Give the schema of a file, and what reads the first values of a column."""
     if is_parquet:
-        import pyarrow.parquet as pq  # loads the libraries of all clouds
+        import pyarrow.parquet as pq  # imports the libraries of all cloud file systems
 
         file = pq.ParquetFile(source)
 
@@ -90,15 +94,34 @@ def _open(
             return None
 
         return file.schema_arrow, first_of_group
-    mapped = pa.memory_map(source) if isinstance(source, str) else source
-    reader = pa.ipc.open_file(mapped)
+    # Not mapped: to read a mapped file that is cut ends the process.
+    opened_file = pa.OSFile(source) if isinstance(source, str) else source
+    reader = pa.ipc.open_file(opened_file)
 
     def first_of_batch(name: str) -> pa.Array | None:
         if reader.num_record_batches == 0:
             return None
-        return reader.get_batch(0).column(reader.schema.get_field_index(name))
+        only = pa.ipc.IpcReadOptions(
+            included_fields=[reader.schema.get_field_index(name)]
+        )
+        return pa.ipc.open_file(opened_file, options=only).get_batch(0).column(0)
 
     return reader.schema, first_of_batch
+
+
+def _checked_categories(
+    path: str, column: pa.Field, first: Callable[[str], pa.Array | None]
+) -> Mapping[str, str]:
+    try:
+        return _categories(column, first)
+    except pa.ArrowException:
+        raise
+    except (ValueError, TypeError) as error:
+        msg = (
+            f"Could not read {shown(path)!r}: the values of column {column.name!r} "
+            f"are no categories: {error}"
+        )
+        raise XShardsValueError(msg) from error
 
 
 def _categories(
@@ -106,11 +129,65 @@ def _categories(
 ) -> Mapping[str, str]:
     """Mark a column of a dictionary type as categories: those of its first values."""
     values = first(column.name)
+    if values is not None:
+        values.validate(full=True)
     held = pa.array([], column.type.value_type) if values is None else values.dictionary
     ordered = bool(column.type.ordered)
     dtype = pd.CategoricalDtype(held.to_pandas(), ordered)
     _, marks = column_to_arrow(column.name, pd.Series([], dtype=dtype))
     return marks
+
+
+def _parse_note(path: str, noted: bytes) -> PandasNotes:
+    """Read a note; XShardsValueError that names the file if it is none of pandas."""
+    try:
+        content = json.loads(noted)
+        _check(content)
+        return _parse(content)
+    except (ValueError, RecursionError) as error:
+        msg = (
+            f"Could not read {shown(path)!r}: its pandas metadata (the key 'pandas' of "
+            f"the schema) are damaged: {error or type(error).__name__}; remove the key "
+            "or write the file again"
+        )
+        raise XShardsValueError(msg) from error
+
+
+def _check(content: object) -> None:
+    """Raise ValueError if a part that is used is not of the kind that pandas writes."""
+    _expect("note", content, dict)
+    assert isinstance(content, dict)
+    for key in ("index_columns", "column_indexes", "columns"):
+        _expect(key, content.get(key, []), list)
+    for level in content.get("index_columns", []):
+        _expect("index_columns", level, str | dict)
+        if isinstance(level, dict):
+            _check_range(level)
+    for entry in content.get("column_indexes", []):
+        _expect("column_indexes", entry, dict)
+    for column in content.get("columns", []):
+        _expect("columns", column, dict)
+        for key in ("name", "field_name"):
+            _expect(f"{key} of a column", column.get(key), _SCALAR)
+        _expect("numpy_type of a column", column.get("numpy_type"), str | None)
+
+
+def _check_range(level: dict[str, Any]) -> None:
+    for key, usual in (("start", 0), ("step", 1)):
+        _expect(f"{key} of a range", level.get(key, usual), int)
+        if not -(2**63) <= level.get(key, usual) < 2**63:
+            msg = f"{key} of a range is beyond 64 bits"
+            raise ValueError(msg)
+    if level.get("step", 1) == 0:
+        msg = "step of a range is 0"
+        raise ValueError(msg)
+    _expect("name of a range", level.get("name"), _SCALAR)
+
+
+def _expect(what: str, value: object, kind: Any) -> None:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        msg = f"{what} is a {type(value).__name__}"
+        raise ValueError(msg)
 
 
 def _parse(content: dict[str, Any]) -> PandasNotes:

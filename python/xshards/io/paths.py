@@ -33,7 +33,7 @@ class Source:
 
     paths: list[str]
     in_memory: bool = False
-    is_decoded: bool = False  # a file object that gives text
+    is_decoded: bool = False  # a file object in text mode
 
 
 @contextlib.contextmanager

@@ -62,7 +62,7 @@ def _wanted(dtype: Any) -> Wanted | None:
     try:
         target = pd.api.types.pandas_dtype(dtype)
     except TypeError:
-        return Wanted(str(dtype))  # a name that Arrow has; or the engine says what is
+        return Wanted(str(dtype))  # an Arrow type name; the engine reports errors
     match target:
         case pd.CategoricalDtype():
             known: Any = target.categories
@@ -165,7 +165,7 @@ def with_index(shards: XShards, index_col: Any, *, header: Any) -> XShards:
     marks = {}
     for number, name in enumerate(names):
         label = label_of(schema.field(name))
-        # pandas makes this name up where the header has none.
+        # pandas generates this name if the header has none.
         made_up = header is not None and str(label).startswith("Unnamed: ")
         marks[name] = index_mark(number, None if made_up else label)
     return with_notes(shards, PandasNotes(names, marks), numbered=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import pickle
@@ -92,8 +93,8 @@ def _own_key() -> bytes:
 
 def _make_key(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Made aside (mode 600), so that nobody reads half a key; of two processes that make
-    # one at once, the first wins.
+    # Written to a temporary file (mode 600), so that nobody reads half a key; of two
+    # processes that create one concurrently, the first wins.
     descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".pickle.key-")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -108,14 +109,21 @@ def _make_key(path: Path) -> None:
 def staged(path: Path) -> Iterator[Path]:
     """Give a directory to write to that becomes `path` if all goes well."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        msg = f"{path} exists and is not an empty directory; name another, or remove it"
+        msg = (
+            f"{path} exists and is not an empty directory; choose another or remove it"
+        )
         raise XShardsFileExistsError(msg)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.tmp-"))
+    target = path.resolve()  # a link stays, and leads to the files
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = target.parent / f".{target.name}.tmp-{secrets.token_hex(8)}"
+    # A new directory has what the umask allows; until it is one, nobody else sees it
+    # if nobody else may see what it replaces.
+    staging.mkdir(0o700 if target.exists() else 0o777)
     try:
         yield staging
-        staging.chmod(0o755)
-        staging.rename(path)
+        if target.exists():
+            staging.chmod(target.stat().st_mode & 0o7777)
+        staging.rename(target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -134,7 +142,7 @@ def write(
     shards = list(zip(values_of(payloads, info), labelled, strict=True))
     content = cloudpickle.dumps(shards, protocol=5)
     path = Path(directory, f"part-{partition:05d}.pickle")
-    # A worker that takes over from one that died writes the whole file again.
+    # A worker that replaces a dead one writes the complete file again.
     with path.open("wb") as file:
         file.write(line)
         file.write(_seal(key, line, content))
@@ -165,25 +173,38 @@ def listed(directory: Path) -> list[Path]:
             msg = f"{path} belongs to another save than {files[0]}: it is not loaded"
             raise XShardsValueError(msg)
         found[partition] = path
-    missing = sorted(set(range(count)) - set(found))
-    if missing:
-        msg = f"{directory} lacks the files of partitions {missing[:10]} of {count}"
+    # What a label says is not known to be true before its seal is checked, so nothing
+    # is made of that size: a look at each file that is there tells what is missing.
+    beyond = [path for partition, path in found.items() if not 0 <= partition < count]
+    if beyond:
+        raise XShardsValueError(_not_ours(beyond[0]))
+    if len(found) < count:
+        gaps = (partition for partition in itertools.count() if partition not in found)
+        missing = list(itertools.islice(gaps, min(10, count - len(found))))
+        msg = f"{directory} lacks the files of partitions {missing} of {count}"
         raise XShardsFileNotFoundError(msg)
-    return [found[partition] for partition in range(count)]
+    return [found[partition] for partition in range(len(found))]
+
+
+def _not_ours(path: Path) -> str:
+    return f"{path} was not written by save_pickle: it is not loaded"
 
 
 def _read_label(path: Path) -> tuple[str, int, int]:
+    if not path.is_file():  # opening a FIFO would wait for a writer
+        msg = f"{path} is no regular file: nothing of {path.parent} is loaded"
+        raise XShardsValueError(msg)
     with path.open("rb") as file:
         return _parse_label(path, file.readline(_LONGEST_LINE))
 
 
 def _parse_label(path: Path, line: bytes) -> tuple[str, int, int]:
-    with contextlib.suppress(ValueError, TypeError):
-        magic, version, save, partition, count = json.loads(line)
-        if magic == _MAGIC and version == _VERSION:
-            return str(save), int(partition), int(count)
-    msg = f"{path} was not written by save_pickle: it is not loaded"
-    raise XShardsValueError(msg)
+    with contextlib.suppress(ValueError, TypeError, RecursionError):
+        match json.loads(line):
+            case [str(magic), int(version), str(save), int(partition), int(count)]:
+                if magic == _MAGIC and version == _VERSION:
+                    return save, partition, count
+    raise XShardsValueError(_not_ours(path))
 
 
 def read(partition: int, payloads: list[Payload], key: bytes) -> list[Payload]:

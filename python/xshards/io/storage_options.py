@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from xshards import _core
 from xshards.errors import (
     XShardsError,
     XShardsUnicodeDecodeError,
@@ -19,7 +19,15 @@ from xshards.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["as_file", "located", "named", "opened", "remote_files", "shown"]
+__all__ = [
+    "as_file",
+    "is_hidden",
+    "located",
+    "named",
+    "opened",
+    "remote_files",
+    "shown",
+]
 
 # Our name of an option, by the names that s3fs (pandas), Polars and Arrow have for it.
 _S3_NAMES = {
@@ -37,7 +45,11 @@ _S3_NAMES = {
     "aws_region": "region",
     "scheme": "scheme",
 }
-_ARROW_SCHEMES = ("s3://", "gs://", "hdfs://")  # pandas knows others, such as http://
+_ARROW_SCHEMES = (
+    "s3://",
+    "gs://",
+    "hdfs://",
+)  # pandas supports others, such as http://
 _COMPRESSIONS = {
     ".gz": "gzip",
     ".bz2": "bz2",
@@ -49,7 +61,13 @@ _COMPRESSIONS = {
 
 
 def located(paths: Sequence[str], options: Mapping[str, Any] | None) -> list[str]:
-    """Put options into the URIs of remote files."""
+    """Put options into the URIs of remote files.
+
+    XShardsValueError for one whose password has a slash that is not quoted: any library
+    would take the rest of it for a path, and show it.
+    """
+    for path in paths:
+        _core.check_secrets_quoted(path)
     if not options:
         return list(paths)
     for path in paths:
@@ -74,7 +92,7 @@ def located(paths: Sequence[str], options: Mapping[str, Any] | None) -> list[str
 def _s3_options(options: Mapping[str, Any]) -> dict[str, str]:
     """Give options under our names; refuse those that we cannot follow."""
     options = dict(options)
-    nested = options.pop("client_kwargs", {})  # where s3fs has some of them
+    nested = options.pop("client_kwargs", {})  # where s3fs nests some of them
     found = {}
     for name, value in {**options, **nested}.items():
         known = _S3_NAMES.get(name)
@@ -101,9 +119,31 @@ def _with_options(path: str, given: dict[str, str], query: dict[str, str]) -> st
     return f"s3://{rest}?{asked}" if asked else f"s3://{rest}"
 
 
+def is_hidden(parts: Sequence[str]) -> bool:
+    """Tell whether a file, or a folder of it, is skipped; ``_k=1`` is a value of _k."""
+    return any(part.startswith((".", "_")) for part in parts[-1:]) or any(
+        part.startswith(".") or (part.startswith("_") and "=" not in part)
+        for part in parts[:-1]
+    )
+
+
 def shown(path: str) -> str:
     """Give a path for people to read, without its credentials."""
-    return re.sub(r"(?<=://)[^/@?#]*@", "", path)
+    return _core.without_secrets(path)
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """Give Arrow's file system of a URI, and the path in it."""
+    from pyarrow import fs  # loads the libraries of all clouds
+
+    try:
+        system, inside = fs.FileSystem.from_uri(path)
+        return system, str(inside)
+    except (OSError, ValueError, NotImplementedError) as error:
+        reason = shown(str(error).replace(path, shown(path)))
+    # Not in the handler: the error there, which shows the whole path, would be kept.
+    msg = f"Could not find a file system for {shown(path)!r}: {reason}"
+    raise XShardsValueError(msg)
 
 
 def remote_files(path: str) -> list[str]:
@@ -112,7 +152,7 @@ def remote_files(path: str) -> list[str]:
         return [path]
     from pyarrow import fs  # loads the libraries of all clouds
 
-    system, inside = fs.FileSystem.from_uri(path)
+    system, inside = _file_system(path)
     if system.get_file_info(inside).type != fs.FileType.Directory:
         return [path]
     head, separator, query = path.partition("?")
@@ -123,7 +163,7 @@ def remote_files(path: str) -> list[str]:
     return [
         f"{head.rstrip('/')}/{quote(name)}{separator}{query}"
         for name in sorted(below)
-        if not any(part.startswith((".", "_")) for part in name.split("/"))
+        if not is_hidden(name.split("/"))
     ]
 
 
@@ -133,9 +173,7 @@ def opened(path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
     if not path.startswith(_ARROW_SCHEMES):
         yield path, {}
         return
-    from pyarrow import fs  # loads the libraries of all clouds
-
-    system, inside = fs.FileSystem.from_uri(path)
+    system, inside = _file_system(path)
     name = urlsplit(path).path
     ending = next(
         (kind for end, kind in _COMPRESSIONS.items() if name.endswith(end)), ""

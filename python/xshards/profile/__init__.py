@@ -48,14 +48,14 @@ class StageProfile:
     row_groups_skipped: int
     rows_out: int
     bytes_out: int
-    #: Of these, written to shared memory or disk: what lies there already is not.
+    #: Of these, written to shared memory or disk; without bytes already there.
     bytes_written: int
     seconds: float
     busy_seconds: float
     spilled_bytes: int
     #: When it began, in nanoseconds of the steady clock.
     begin_ns: int
-    #: What was decided on the way, as "algorithm: reason".
+    #: The algorithms chosen, as "algorithm: reason".
     notes: tuple[str, ...]
     #: When and where each fragment ran.
     spans: tuple[FragmentSpan, ...]
@@ -63,7 +63,7 @@ class StageProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """The stages of an action in the order they ran, and its time on the wall.
+    """The stages of an action in the order they ran, and its wall-clock time.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def remember(context: _core.Context) -> None:
 
 
 def forget() -> None:
-    """Let go of the context of the last action."""
+    """Drop the context of the last action."""
     _last_context.clear()
 
 
@@ -177,7 +177,7 @@ def _stage(described: dict[str, Any]) -> StageProfile:
 
 
 def format_bytes(count: int) -> str:
-    """Write a number of bytes for people: ``1.5 MB``."""
+    """Format a number of bytes: ``1.5 MB``."""
     size = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
@@ -187,5 +187,5 @@ def format_bytes(count: int) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Write a time for people: ``12 ms``, ``3.20 s``."""
+    """Format a time: ``12 ms``, ``3.20 s``."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["to_events"]
 
-# A lane of the driver that is no thread: stages are drawn there.
+# A lane of the driver that is not a thread: stages are drawn there.
 _STAGES = 0
 
 

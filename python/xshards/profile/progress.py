@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["ProgressBar", "progress_bar"]
+__all__ = ["ProgressBar", "is_watched", "progress_bar"]
 
 #: Actions shorter than this show nothing.
 DELAY_SECONDS = 1.0
@@ -36,12 +37,14 @@ class ProgressBar:
             self._open(label, total)
             self._stage = stage
         # A screen shows the seconds go by; in a file each refresh is a line more.
-        if done != self._bar.n or sys.stderr.isatty():
+        if done != self._bar.n or is_watched():
             self._bar.n = done
             self._bar.refresh()
 
     def _open(self, label: str, total: int) -> None:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without widgets: text will do
+            from tqdm.auto import tqdm
 
         self.close()
         self._bar = tqdm(total=total, desc=label, unit="part", leave=False)
@@ -64,8 +67,18 @@ class ProgressBar:
         self.close()
 
 
+def is_watched() -> bool:
+    """Tell whether a person sees stderr as it is written: a terminal or a notebook."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    if "ipykernel" not in sys.modules:
+        return False
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
 class _Silent:
-    """Stands in for a bar where nobody is watching."""
+    """Replaces the bar if output is not a terminal."""
 
     def __enter__(self) -> None:
         return None
@@ -77,5 +90,5 @@ class _Silent:
 def progress_bar(wanted: bool | None) -> ProgressBar | _Silent:  # noqa: FBT001
     """Make a bar if it is wanted, or if a person is watching and it was not refused."""
     if wanted is None:
-        wanted = sys.stderr is not None and sys.stderr.isatty()
+        wanted = is_watched()
     return ProgressBar() if wanted else _Silent()

@@ -72,7 +72,7 @@ class Actions(Base):
         return self._count_rows()
 
     def __bool__(self) -> bool:
-        # Without this, truth would count rows.
+        # Without this, bool() would count rows.
         return True
 
     def unique(self) -> Any:
@@ -110,8 +110,8 @@ class Actions(Base):
         field = schema.field(0).with_type(values.type)
         frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]
-        # The engine's values are distinct already: what is left is what pandas makes of
-        # other types (a category's unused values, objects that are equal).
+        # The engine's values are already distinct: pandas only handles special types (a
+        # category's unused values, equal objects).
         if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
             return column.to_numpy()
         return column.unique()

@@ -10,6 +10,7 @@ from xshards._util.arguments import require
 from xshards._util.deferred import pd
 from xshards.compute.reduce import Column, Reduction, as_scalar, dtype_in_table, find
 from xshards.errors import XShardsTypeError, XShardsValueError
+from xshards.interop.aggregate_functions import REDUCTIONS
 from xshards.shards.base import Base
 
 if TYPE_CHECKING:
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Aggregation"]
 
-_FUNCTIONS = (
-    *("sum", "prod", "mean", "min", "max", "std", "var", "median", "skew", "kurt"),
-    *("count", "nunique", "any", "all"),
-)
+_FUNCTIONS = (*REDUCTIONS, "any", "all")
 
 
 class Aggregation(Base):
@@ -97,7 +95,7 @@ class Aggregation(Base):
         results = []
         for group in wanted:
             found = [next(every) for _ in group]
-            # By column, pandas puts values together, else the rows of a DataFrame.
+            # For a dict pandas combines values by column, else the rows of a DataFrame.
             apart = by_column or self._is_series()
             dtype = None if apart else dtype_in_table(group, found)
             cells = [as_scalar(*pair) for pair in zip(group, found, strict=True)]

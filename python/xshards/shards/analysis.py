@@ -145,7 +145,7 @@ class Analysis(Base):
             counts = self._count_equal_rows(dropna=dropna)
         if sort:
             counts = counts.sort_values(ascending=ascending, kind="stable")
-        # Which dtype the counts have is a matter of the values' dtype.
+        # The dtype of the counts depends on the dtype of the values.
         dtype = counts.dtype
         if normalize:
             counts = (counts / counts.sum()).rename("proportion")
@@ -431,7 +431,7 @@ def _of_categories(values: Any, counts: Any) -> pd.Series[Any]:
     if (values.codes < 0).any():
         codes = np.append(codes, -1)
     totals = np.zeros(len(codes), np.int64)
-    totals[values.codes] = counts  # -1 is the last place
+    totals[values.codes] = counts  # -1 is the last position
     index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, dtype=values.dtype))
     return pd.Series(totals, index)
 

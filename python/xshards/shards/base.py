@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts of XShards share: the plan, the session and what pandas knew."""
+"""The base of all parts of XShards: the plan, the session and pandas metadata."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from xshards.interop.labels import (
     engine_names,
     hidden_names,
     label_of,
+    labelled_names,
     level_of,
     same_label,
 )
@@ -41,7 +42,7 @@ Result = TypeVar("Result")
 def _warn_of_bad_lines(context: Context) -> None:
     """Warn of lines that the last action skipped with ``on_bad_lines="warn"``."""
     count, first, begin_ns = context._core.bad_lines()
-    # An action that runs nothing leaves the profile of the one before.
+    # An action that runs nothing keeps the profile of the previous one.
     if count > 0 and context.warned_of != begin_ns:
         context.warned_of = begin_ns
         what = "1 line was skipped" if count == 1 else f"{count} lines were skipped"
@@ -66,7 +67,7 @@ class Base(ShardMethods):
         self._in_memory = in_memory
 
     def __reduce__(self) -> NoReturn:
-        # Also what a function reaches that uses shards of the script around it.
+        # Also raised for a function that uses shards of the surrounding script.
         msg = (
             "XShards cannot be pickled: they hold a plan, which stays in the process "
             "that made it. A function that runs on shards cannot use other shards: "
@@ -76,7 +77,7 @@ class Base(ShardMethods):
         raise XShardsTypeError(msg)
 
     def _derive(self, core: _core.XShards, *, same_rows: bool = False) -> Self:
-        """Wrap a plan made from this one, with its mistakes found at once.
+        """Wrap a plan made from this one; its errors are raised at once.
 
         With `same_rows`, the rows are the same in the same order (or the first of
         them), and keep the numbers of a RangeIndex.
@@ -99,20 +100,20 @@ class Base(ShardMethods):
         return result
 
     def _full_schema(self) -> pa.Schema:
-        """Give the schema with hidden columns, running the plan if only that tells."""
+        """Return the schema with hidden columns; runs the plan if it is unknown."""
         known = self._core.known_schema()
         if known is None:
             known = self._run(self._core.schema)
         if known is None:
             msg = (
                 f"these shards hold {self._kind_name()}, not DataFrames, so they have "
-                "no columns: make DataFrames of them with transform_shard"
+                "no columns: convert them to DataFrames with transform_shard"
             )
             raise XShardsTypeError(msg)
         return known
 
     def _kinds(self) -> set[str]:
-        """Tell what the shards hold, running the plan if only that tells."""
+        """Return the kinds of the shards; runs the plan if they are unknown."""
         if self._core.gives_tables():
             return {"Table"}
         kinds, _ = self._run(self._core.contents)
@@ -134,11 +135,11 @@ class Base(ShardMethods):
         return "values of several kinds"
 
     def _require_frames(self, method: str) -> None:
-        """Refuse a method that works on rows, where there are none."""
+        """Raise if the shards are not DataFrames, for a method that works on rows."""
         if not self._holds_frames():
             msg = (
                 f"{method} works on DataFrame shards, but these hold "
-                f"{self._kind_name()}: make DataFrames of them with transform_shard"
+                f"{self._kind_name()}: convert them to DataFrames with transform_shard"
             )
             raise XShardsTypeError(msg)
 
@@ -166,7 +167,7 @@ class Base(ShardMethods):
         return FrameInfo.load(schema) if self._info is None else self._info
 
     def _current_info(self) -> FrameInfo:
-        """Give what pandas knew, as far as it is known without running."""
+        """Return the pandas metadata, as far as it is known without running."""
         if self._info is not None:
             return self._info
         schema = self._core.known_schema()
@@ -186,9 +187,8 @@ class Base(ShardMethods):
 
         A label that several columns have names all of them, as in pandas.
         """
-        names = [
-            n for label in self._listed(labels) for n in self._names_of(what, label)
-        ]
+        names_of = self._name_lookup(what)
+        names = [name for label in self._listed(labels) for name in names_of(label)]
         for name in self._hidden():
             if name in names:
                 msg = f"{what}: {name!r} is the index, not a column"
@@ -226,13 +226,21 @@ class Base(ShardMethods):
 
     def _keys_named(self, what: str, labels: object) -> list[str]:
         """Give the engine's names of columns, each label that of one column."""
-        listed = self._listed(labels)
-        names = [self._names_of(what, label) for label in listed]
-        for label, found in zip(listed, names, strict=True):
+        key_of = self._key_lookup(what)
+        return [key_of(label) for label in self._listed(labels)]
+
+    def _key_lookup(self, what: str) -> Callable[[object], str]:
+        """Make a function that gives the engine's name of the one column of a label."""
+        names_of = self._name_lookup(what)
+
+        def key_of(label: object) -> str:
+            found = names_of(label)
             if len(found) > 1:
                 msg = f"{what}: {len(found)} columns are labelled {label!r}"
                 raise XShardsValueError(msg)
-        return [found[0] for found in names]
+            return found[0]
+
+        return key_of
 
     def _listed(self, labels: object) -> list[object]:
         if not isinstance(labels, Iterable) or isinstance(labels, str):
@@ -244,22 +252,27 @@ class Base(ShardMethods):
             return False
         return any(same_label(label_of(f), candidate) for f in self._full_schema())
 
-    def _names_of(self, what: str, label: object) -> list[str]:
+    def _name_lookup(self, what: str) -> Callable[[object], list[str]]:
+        """Make a function that gives the engine's names of the columns of a label."""
         schema = self._core.known_schema()
-        if schema is None and isinstance(label, str):
-            return [label]  # told when it runs, if it is not there
-        if schema is None:
-            schema = self._full_schema()
-        visible = [field for field in schema if level_of(field) is None]
-        found = [field.name for field in visible if same_label(label_of(field), label)]
-        if found:
-            return found
-        if isinstance(label, str):
-            # The engine's own name of a column, or an index level: else it tells.
-            return [label]
-        labels = [label_of(field) for field in visible]
-        msg = f"{what}: no column {label!r}; the columns are {labels}"
-        raise XShardsKeyError(msg)
+        known = None if schema is None else labelled_names(schema)
+
+        def names_of(label: object) -> list[str]:
+            nonlocal known
+            if known is None and isinstance(label, str):
+                return [label]  # told when it runs, if it is not there
+            if known is None:
+                known = labelled_names(self._full_schema())
+            found = known.find(label)
+            if found:
+                return found
+            if isinstance(label, str):
+                # The engine's own name of a column, or an index level: else it tells.
+                return [label]
+            msg = f"{what}: no column {label!r}; the columns are {known.labels}"
+            raise XShardsKeyError(msg)
+
+        return names_of
 
     def _labels(self) -> list[Any]:
         """Give the labels of the columns, without the index."""
@@ -267,7 +280,8 @@ class Base(ShardMethods):
 
     def _check_columns(self, wanted: Iterable[Any], names: Iterable[Any]) -> None:
         there = list(names)
-        missing = [name for name in wanted if name not in there]
+        known = set(there)
+        missing = [n for n in wanted if not isinstance(n, Hashable) or n not in known]
         if missing:
             msg = f"no column {missing[0]!r}; the columns are {there}"
             raise XShardsKeyError(msg)

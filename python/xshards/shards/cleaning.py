@@ -16,6 +16,8 @@ from xshards.interop.astype import (
     category_of,
     dtype_named,
     engine_converts,
+    is_text_of_times,
+    time_parts,
 )
 from xshards.shards.base import Base
 
@@ -258,10 +260,9 @@ class Cleaning(Base):
         if isinstance(value, pd.Series):
             value = value.to_dict()
         if isinstance(value, Mapping):
+            names_of = self._name_lookup("fillna")
             wanted = {
-                name: one
-                for label, one in value.items()
-                for name in self._columns_named("fillna", [label])
+                name: one for label, one in value.items() for name in names_of(label)
             }
             self._check_columns(wanted, self.schema.names)
             fills = {n: fill_of(schema.field(n), one) for n, one in wanted.items()}
@@ -277,10 +278,7 @@ class Cleaning(Base):
                 for name in self.schema.names
                 if takes(schema.field(name), value)
             }
-        result = self
-        for name, fill in fills.items():
-            result = result.with_column(name, fill)
-        return result
+        return self.with_columns(fills)
 
     def astype(self, dtype: object) -> Self:
         """Convert columns to other types, as in pandas.
@@ -294,7 +292,8 @@ class Cleaning(Base):
         ----------
         dtype : type or dict
             The type for all columns, or types by column: of pandas, numpy or Arrow. For
-            "category" all values are looked at first, to find the categories.
+            "category" all values are looked at first, to find the categories; so are
+            times that become text, since pandas leaves out what none of them has.
 
         Returns
         -------
@@ -317,20 +316,39 @@ class Cleaning(Base):
         """
         schema, noted = self.schema, self._full_schema()
         labels = list(dtype) if isinstance(dtype, Mapping) else schema.names
-        result = self
-        by_pandas = {}
+        names_of = self._name_lookup("astype")
+        places = {name: place for place, name in enumerate(schema.names)}
+        by_engine, by_pandas = {}, {}
         for label in labels:
             wanted = dtype_named(dtype[label] if isinstance(dtype, Mapping) else dtype)
-            for name in self._columns_named("astype", [label]):
-                self._check_columns([name], schema.names)
+            for name in names_of(label):
+                if name not in places:
+                    self._check_columns([name], schema.names)
                 if isinstance(wanted, pd.CategoricalDtype):
                     found = category_of(wanted, self.select([name]).unique)
-                    by_pandas[schema.names.index(name)] = found
+                    by_pandas[places[name]] = found
                 elif engine_converts(noted.field(name), wanted):
-                    result = result.with_column(name, col(name).astype(wanted))
+                    by_engine[name] = col(name).astype(wanted)
                 else:
-                    by_pandas[schema.names.index(name)] = wanted
-        return result.transform_shard(as_dtypes, by_pandas) if by_pandas else result
+                    by_pandas[places[name]] = wanted
+        result = self.with_columns(by_engine)
+        if not by_pandas:
+            return result
+        times = [
+            at for at in by_pandas if is_text_of_times(noted.field(at), by_pandas[at])
+        ]
+        return result.transform_shard(as_dtypes, by_pandas, self._parts_of_times(times))
+
+    def _parts_of_times(self, positions: list[int]) -> dict[int, set[str]]:
+        """Find which parts the times of columns have, in all partitions."""
+        if not positions:
+            return {}
+        names = [self.schema.names[at] for at in positions]
+        found: dict[int, set[str]] = {at: set() for at in positions}
+        for parts in self.select(names).transform_shard(time_parts).collect():
+            for at, own in zip(positions, parts, strict=True):
+                found[at].update(own)
+        return found
 
     def _count_missing(self, names: list[str]) -> dict[str, int]:
         rows, counts = self._count_values_there(names)

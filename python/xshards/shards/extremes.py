@@ -128,7 +128,7 @@ class Extremes(Base):
         return pd.Series(found, dtypes.index, dtype=None if found else np.int64)
 
     def _numeric(self) -> Any:
-        """Take the columns of numbers and truth values."""
+        """Return the columns of numbers and booleans."""
         dtypes = self.dtypes
         blank = pd.DataFrame({n: pd.Series(dtype=one) for n, one in enumerate(dtypes)})
         places = list(blank.min(numeric_only=True).index)
@@ -150,7 +150,7 @@ def _extreme_rows(shard: Any, function: str) -> Part:
 
 
 def _numbered(shard: Any) -> Any:
-    shard.columns = range(shard.shape[1])  # labels may repeat
+    shard.columns = range(shard.shape[1])  # labels may not be unique
     return shard.columns
 
 

@@ -11,29 +11,15 @@ import pyarrow as pa
 from xshards._util.arguments import as_names, require
 from xshards._util.deferred import pd
 from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.interop.aggregate_names import engine_name
+from xshards.interop.aggregate_functions import find_aggregate
 from xshards.interop.labels import label_of, same_label
 from xshards.shards.base import Base
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
 __all__ = ["GroupBy"]
-
-# Aggregates that work on every type; the others need numbers.
-_ANY_TYPE = frozenset(
-    {
-        "count",
-        "min",
-        "max",
-        "first",
-        "last",
-        "nunique",
-        "approx_count_distinct",
-        "collect_list",
-        "collect_set",
-    }
-)
 
 
 class GroupBy(Base):
@@ -63,9 +49,10 @@ class GroupBy(Base):
             ``"sum"``, only for the numeric ones); or functions by column. There are
             sum, prod, mean (avg), min, max, count, std (stddev), stddev_pop, var
             (variance), var_pop, skew and kurt (as pandas), skewness and kurtosis (as
-            Spark), first, last, median, quantile (that at 0.5; ``"quantile(0.9)"`` for
-            another), nunique, approx_count_distinct (a HyperLogLog, within about
-            1.6 %), sum_distinct (sumDistinct), collect_list and collect_set.
+            Spark), first, last, first_value and last_value (which do not skip missing
+            values), median, quantile (that at 0.5; ``"quantile(0.9)"`` for another),
+            nunique, approx_count_distinct (a HyperLogLog, within about 1.6 %),
+            sum_distinct (sumDistinct), collect_list and collect_set.
         join : bool, default False
             Give every row with the aggregates of its group, not one row a group.
         **named : (column, function)
@@ -106,7 +93,7 @@ class GroupBy(Base):
             [self._named_aggregate(name, wanted) for name, wanted in named.items()]
             if named
             else [
-                (engine_name(function), column, _titled(function, column))
+                (function, column, _titled(function, column))
                 for function, column in self._aggregates(keys, agg)
             ]
         )
@@ -135,11 +122,8 @@ class GroupBy(Base):
             msg = f"{name} needs a pair (column, function), got {wanted!r}"
             raise XShardsTypeError(msg)
         label, function = wanted
-        return (
-            engine_name(function),
-            self._aggregated_column(name, label, function),
-            name,
-        )
+        lookup = self._key_lookup(name)
+        return function, self._aggregated_column(lookup, label, function), name
 
     def _aggregates(
         self,
@@ -148,32 +132,36 @@ class GroupBy(Base):
     ) -> list[tuple[str, str | None]]:
         """Pair functions with the columns they are of, None for all rows."""
         if isinstance(agg, Mapping):
+            key_of = self._key_lookup("agg")
             return [
-                (function, self._aggregated_column("agg", label, function))
+                (function, self._aggregated_column(key_of, label, function))
                 for label, functions in agg.items()
                 for function in _functions(f"agg of {label!r}", functions)
             ]
         functions = _functions("agg", agg)
-        hidden = self._hidden()
+        others = {*keys, *self._hidden()}
         return [
             (function, field.name)
             for field in self._full_schema()
-            if field.name not in keys and field.name not in hidden
+            if field.name not in others
             for function in functions
             if _applies(function, field)
         ]
 
-    def _aggregated_column(self, what: str, label: object, function: str) -> str | None:
+    def _aggregated_column(
+        self, key_of: Callable[[object], str], label: object, function: str
+    ) -> str | None:
         """Name the column to aggregate; None for all rows, which "*" stands for.
 
         A column of that name comes first, as far as it is known.
         """
-        schema = self._core.known_schema()
-        if label == "*" and function == "count":
+        found = find_aggregate(function)
+        if label == "*" and found is not None and not found.needs_column:
+            schema = self._core.known_schema()
             fields = () if schema is None else schema
             if not any(same_label(label_of(field), "*") for field in fields):
                 return None
-        return self._keys_named(what, [label])[0]
+        return key_of(label)
 
     def _aggregate(self, functions: Mapping[str, list[str]]) -> dict[str, Any]:
         """Aggregate all rows to one, in one pass."""
@@ -204,7 +192,9 @@ def _titled(function: str, column: str | None) -> str:
 
 def _applies(function: str, field: pa.Field) -> bool:
     """Tell whether a function is computed for a column that nobody named."""
-    if function in _ANY_TYPE or pa.types.is_boolean(field.type):
+    found = find_aggregate(function)
+    takes_any = found is not None and not found.needs_numbers
+    if takes_any or pa.types.is_boolean(field.type):
         return True
     types = pa.types
     return bool(

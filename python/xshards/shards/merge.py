@@ -40,7 +40,7 @@ How = Literal[
 ]
 
 _HOWS: tuple[str, ...] = get_args(How)
-#: The short names of what `validate` asks for, and which sides must not repeat a key.
+#: The short names for `validate`, and the sides whose keys must be unique.
 _RELATIONS = {
     "one_to_one": ("1:1", ("left", "right")),
     "one_to_many": ("1:m", ("left",)),
@@ -158,7 +158,7 @@ class Merge(Base):
         if kind != how:
             core = core.filter((~(from_right if kind == "left" else from_left))._core)
         if source is not None:
-            core = core.with_column(source, _source(from_left, from_right)._core)
+            core = core.with_columns([(source, _source(from_left, from_right)._core)])
         return joined._derive(core.drop(marks))
 
     def _source_column(
@@ -199,7 +199,8 @@ class Merge(Base):
             raise _KeyTypeError(str(error)) from error
         if not sides.keys_from_right:
             return joined
-        # The keys stand where the left had its index, but are columns of the right.
+        # The keys are at the position of the left's index, but are columns of the
+        # right.
         keys = sides.right_keys
         names = [n for n in joined._full_schema().names if n not in keys]
         rest = sides.right._full_schema().names
@@ -210,7 +211,7 @@ class Merge(Base):
 
 
 class _KeyTypeError(XShardsTypeError, XShardsValueError):
-    """Keys of types that are never equal: to pandas, a wrong value."""
+    """Keys of types that are never equal: a ValueError in pandas."""
 
 
 def _as_suffixes(suffixes: object) -> list[str]:
@@ -251,11 +252,11 @@ def _check_relation(sides: Sides, validate: str | None) -> None:
 
 
 def _with_marks(sides: Sides) -> tuple[Sides, list[str]]:
-    """Add a column to either side that is there in rows which come from it."""
+    """Add a column to each side that is non-null in its rows."""
     used = [*sides.left._full_schema().names, *sides.right._full_schema().names]
     marks = engine_names([*dict.fromkeys(used), "__left__", "__right__"])[-2:]
     left, right = (
-        side._derive(side._core.with_column(mark, lit(True)._core))
+        side._derive(side._core.with_columns([(mark, lit(True)._core)]))
         for side, mark in zip((sides.left, sides.right), marks, strict=True)
     )
     return replace(sides, left=left, right=right), marks

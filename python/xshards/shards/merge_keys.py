@@ -43,7 +43,7 @@ class Sides:
     right: Any
     left_keys: list[str]
     right_keys: list[str]
-    keys_from_right: bool = False  # the left's are its index
+    keys_from_right: bool = False  # those of the left are its index
 
 
 @cache
@@ -134,7 +134,7 @@ def _by_index(
     named = {
         level: (key, label_marks(key, label_of(schema.field(key))))
         for level, key in zip(levels, keys, strict=True)
-        if key in schema.names  # else the join tells
+        if key in schema.names  # else the join reports it
     }
     columns = _renamed(indexed, named)
     keyed = keyed._making_way(columns._full_schema().names)
@@ -178,7 +178,7 @@ def _levels(shards: Base, side: str) -> list[str]:
 
 
 def _by_both_indexes(left: Base, right: Base, *, names_of_right: bool) -> Sides:
-    """Take both indexes as keys, under names that are the same and nobody else's."""
+    """Use both indexes as keys, under common names that no column has."""
     levels = [_levels(left, "left"), _levels(right, "right")]
     if len(levels[0]) != len(levels[1]):
         msg = f"the indexes have {len(levels[0])} and {len(levels[1])} levels"

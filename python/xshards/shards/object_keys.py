@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of Python objects as keys: each gets a column of bytes to go by."""
+"""Columns of Python objects as keys: each gets a column of comparable bytes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xshards.interop.aggregate_functions import AGGREGATES
 from xshards.interop.field_metadata import DTYPE, OPAQUE, marks_of
 from xshards.interop.labels import engine_names
 from xshards.shards.base import Base
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectKeys"]
 
-#: Aggregates that tell values apart.
-_TELL_APART = ("nunique", "approx_count_distinct")
+
+#: Aggregates that only compare values, so that bytes to go by do as well.
+_DISTINCT = frozenset(one.name for one in AGGREGATES if one.counts_distinct)
 
 
 class ObjectKeys(Base):
@@ -30,7 +32,8 @@ class ObjectKeys(Base):
         schema = self._core.known_schema()
         if schema is None:
             return []
-        fields = [schema.field(n) for n in dict.fromkeys(names) if n in schema.names]
+        known = set(schema.names)
+        fields = [schema.field(n) for n in dict.fromkeys(names) if n in known]
         return [
             field.name
             for field in fields
@@ -38,7 +41,7 @@ class ObjectKeys(Base):
         ]
 
     def _with_keys(self, objects: Sequence[str]) -> tuple[Self, dict[str, str]]:
-        """Add columns to go by to these shards; gives their names by column."""
+        """Add columns of comparable bytes; returns their names by column."""
         if not objects:
             return self, {}
         count = len(objects)
@@ -47,7 +50,7 @@ class ObjectKeys(Base):
         return self._adding_keys(list(added.items())), added
 
     def _adding_keys(self, named: list[tuple[str, str]]) -> Self:
-        """Add columns to go by, each under its name, for others."""
+        """Add columns of comparable bytes under given names."""
         keyed = self._transform_payloads(partition_tasks.add_keys, named)
         return keyed._with_info(self._info)
 
@@ -59,15 +62,19 @@ class ObjectKeys(Base):
         ordered: bool = False,
     ) -> Self:
         """Aggregate the rows of each group: the plan of `group_by`."""
-        told_apart = [n for f, n, _ in aggregates if n is not None and f in _TELL_APART]
+        told_apart = [n for f, n, _ in aggregates if n is not None and f in _DISTINCT]
         keyed, added = self._with_keys(self._objects_among([*keys, *told_apart]))
         if not added:
             core = self._core.group_by(list(keys), list(aggregates), ordered=ordered)
             return self._derive(core)._with_info(None)
         # Of objects that are equal the first one is shown.
-        shown: list[Aggregate] = [("first_row", k, k) for k in keys if k in added]
+        shown: list[Aggregate] = [("first_value", k, k) for k in keys if k in added]
         wanted: list[Aggregate] = [
-            (f, added.get(n, n) if n is not None and f in _TELL_APART else n, output)
+            (
+                f,
+                added.get(n, n) if n is not None and f in _DISTINCT else n,
+                output,
+            )
             for f, n, output in aggregates
         ]
         core = keyed._core.group_by(

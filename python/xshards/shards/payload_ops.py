@@ -226,14 +226,14 @@ class PayloadOps(Base):
             msg = (
                 "Cannot split this XShards because its partitions have different "
                 f"split length: {sorted(length for length in lengths if length >= 0)}"
-                + (", and others are no lists" if -1 in lengths else "")
+                + (", and others are not lists" if -1 in lengths else "")
             )
             raise XShardsValueError(msg)
         length = lengths.pop() if lengths else -1
         return [self] if length < 0 else [self._item(i) for i in range(length)]
 
     def _repartition_payloads(self, count: int) -> Self:
-        """Spread arrays, list items or whole objects evenly, in order."""
+        """Distribute arrays, list items or objects evenly, in order."""
         found = self._transform_payloads(rebatch.describe, self._shard_info()).collect()
         if not found:
             nothing = _core.XShards.from_payloads(self._core.context, [[]] * count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the themes of XShards ask of each other.
+"""The methods that parts of XShards call on each other.
 
 A theme (`RowOps`, `Merge`, `Writers`, …) is a class that inherits `Base` alone and
 imports no other theme. What it calls on another one is declared here, so that mypy
@@ -42,6 +42,9 @@ class ShardMethods(Protocol):
 
     def with_column(self, name: str, value: object) -> Self:
         """Add or replace a column."""
+
+    def with_columns(self, columns: Mapping[str, object]) -> Self:
+        """Add or replace columns."""
 
     def drop(self, columns: Any) -> Self:
         """Leave columns out."""

@@ -335,7 +335,7 @@ class Reductions(Base):
         """
         if not self._current_info().series:
             num_rows = self._count_rows()
-            # What a function returned is known now: it may be a column.
+            # The output of a function is known now: it may be a single column.
             if not self._current_info().series:
                 return num_rows
         return self._reduced("count", {})  # type: ignore[no-any-return]

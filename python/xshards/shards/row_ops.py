@@ -124,7 +124,9 @@ class RowOps(Base):
         >>> len(shards.filter(xs.col("a") >= 2))
         2
         """
-        require(condition, Expression, "filter takes a condition as xs.col('a') > 3")
+        require(
+            condition, Expression, "filter needs a condition such as xs.col('a') > 3"
+        )
         return self._derive(self._core.filter(condition._core))
 
     def with_column(self, name: str, value: object) -> Self:
@@ -155,10 +157,50 @@ class RowOps(Base):
         0  1  10
         1  2  20
         """
-        require(name, str, "a new column's name must be a string")
-        shards = self._making_way([name])
-        core = shards._core.with_column(name, _expression(self, value)._core)
-        return shards._derive(core, same_rows=True)
+        return self.with_columns({name: value})
+
+    def with_columns(
+        self, columns: Mapping[str, object] | None = None, /, **more: object
+    ) -> Self:
+        """Add or replace several columns at once.
+
+        All are computed from the columns as they are before: none sees another. Use
+        `assign` where one uses another.
+
+        Parameters
+        ----------
+        columns : dict, optional
+            The new columns by name, as in `with_column`.
+        **more : Expression, constant, or function
+            More of them.
+
+        Returns
+        -------
+        XShards
+
+        Raises
+        ------
+        TypeError
+            If a value is neither an expression nor a constant, or a name no string.
+
+        Examples
+        --------
+        >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
+        >>> shards.with_columns(a=xs.col("b"), b=xs.col("a")).to_pandas()
+           a  b
+        0  3  1
+        1  4  2
+        """
+        wanted = {**({} if columns is None else columns), **more}
+        if not wanted:
+            return self
+        for name in wanted:
+            require(name, str, "a new column's name must be a string")
+        shards = self._making_way(wanted)
+        computed = [
+            (name, _expression(self, value)._core) for name, value in wanted.items()
+        ]
+        return shards._derive(shards._core.with_columns(computed), same_rows=True)
 
     def assign(self, **columns: object) -> Self:
         """Add or replace several columns, one after the other, as in pandas.
@@ -181,10 +223,12 @@ class RowOps(Base):
         0  1  2  4
         1  2  3  6
         """
-        result = self
+        result, pending = self, dict[str, object]()
         for name, value in columns.items():
-            result = result.with_column(name, value)
-        return result
+            if _may_read(value, pending):
+                result, pending = result.with_columns(pending), {}
+            pending[name] = value
+        return result.with_columns(pending)
 
     def drop(
         self, columns: Any, *, errors: Literal["raise", "ignore"] = "raise"
@@ -276,6 +320,13 @@ class _Columns:
             )
             raise AttributeError(msg)
         return self[name]
+
+
+def _may_read(value: object, columns: Mapping[str, object]) -> bool:
+    """Tell whether a value to assign is computed from some of these columns."""
+    if isinstance(value, Expression):
+        return not columns.keys().isdisjoint(value._core.columns())
+    return callable(value) and bool(columns)  # a function may look at any
 
 
 def _expression(shards: RowOps, value: object) -> Expression:

@@ -209,7 +209,7 @@ class SortOps(Base):
         if keys:
             keyed, added = self._with_keys(self._objects_among(keys))
             if added:
-                keyed._full_schema()  # which dropping rows needs to know
+                keyed._full_schema()  # so that the result's columns are known
             by = [added.get(key, key) for key in keys]
             core = keyed._core.drop_duplicates(by, str(keep))
             result = keyed._derive(core.drop(list(added.values())) if added else core)

@@ -75,9 +75,13 @@ class Writers(Base):
         ...     print(len(paths), len(xs.read_csv(directory)))
         2 2
         """
-        options = {"suffix": _suffix(compression)}
         return self._write(
-            directory, "csv", mode, partition_cols, options, storage_options
+            directory,
+            "csv",
+            mode,
+            partition_cols,
+            storage_options,
+            suffix=_suffix(compression),
         )
 
     def to_json(
@@ -119,9 +123,13 @@ class Writers(Base):
         ...     len(paths), paths[0].endswith(".json.gz")
         (2, True)
         """
-        options = {"suffix": _suffix(compression)}
         return self._write(
-            directory, "json", mode, partition_cols, options, storage_options
+            directory,
+            "json",
+            mode,
+            partition_cols,
+            storage_options,
+            suffix=_suffix(compression),
         )
 
     def to_parquet(
@@ -182,9 +190,13 @@ class Writers(Base):
         ...     len(paths), len(xs.read_parquet(directory))
         (2, 2)
         """
-        options = {"compression": compression or "none"}
         return self._write(
-            directory, "parquet", mode, partition_cols, options, storage_options
+            directory,
+            "parquet",
+            mode,
+            partition_cols,
+            storage_options,
+            compression=compression or "none",
         )
 
     def to_ipc(
@@ -224,9 +236,13 @@ class Writers(Base):
         ...     print(len(paths), len(xs.read_ipc(directory)))
         2 2
         """
-        options = {"compression": compression or "none"}
         return self._write(
-            directory, "ipc", mode, partition_cols, options, storage_options
+            directory,
+            "ipc",
+            mode,
+            partition_cols,
+            storage_options,
+            compression=compression or "none",
         )
 
     def to_tfrecord(
@@ -274,9 +290,13 @@ class Writers(Base):
         if compression not in (None, "gzip"):
             msg = f"compression must be 'gzip' or None, got {compression!r}"
             raise XShardsValueError(msg)
-        options = {"suffix": _suffix(compression)}
         return self._write(
-            directory, "tfrecord", mode, partition_cols, options, storage_options
+            directory,
+            "tfrecord",
+            mode,
+            partition_cols,
+            storage_options,
+            suffix=_suffix(compression),
         )
 
     def _write(
@@ -285,24 +305,24 @@ class Writers(Base):
         form: str,
         mode: WriteMode,
         partition_cols: str | Sequence[str] | None,
-        writer_options: Mapping[str, str],
         storage_options: Mapping[str, Any] | None,
+        suffix: str = "",
+        **writer_options: Any,
     ) -> list[str]:
         plain = self._without_index()
         schema = plain._core.known_schema()
         if schema is None:
-            # Kept, because a function made it: it does not run twice.
+            # Kept, so that a function does not run twice.
             schema = plain._full_schema()
         refuse_opaque(schema, form)
-        options = {"mode": mode, **writer_options}
+        names = None
         if partition_cols is not None:
             names = as_names("partition_cols", partition_cols)
             plain._check_columns(names, schema.names)
-            options["partition_cols"] = "".join(
-                f"{len(name.encode())}:{name}" for name in names
-            )
+        options = {"mode": mode, "suffix": suffix, "partition_cols": names}
         path = _output_path(directory, storage_options)
-        written = plain._run(partial(plain._core.write, path, form, options))
+        write = partial(plain._core.write, path, form, options, writer_options)
+        written = plain._run(write)
         if storage_options:  # which whoever reads the files gives, too
             return [uri.partition("?")[0] for uri in written]
         return written

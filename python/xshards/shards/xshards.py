@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class users hold: a partitioned data set that is described, not held."""
+"""The public class: a lazy partitioned dataset."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class XShards(
     Display,
     ObjectKeys,
 ):
-    """A data set in partitions, and the recipe that makes them.
+    """A dataset in partitions, and the plan that computes them.
 
     Made by `read_csv`, `read_json`, `read_parquet`, `from_pandas`, `from_arrow` and
     `partition`. A partition holds rows, which functions see as a DataFrame; or arrays,

@@ -110,7 +110,7 @@ class _Scaler:
         return self
 
     def transform(self, shards: XShards) -> XShards:
-        """Add the column of scaled values; a vector each, where there are several.
+        """Add the column of scaled values; of vectors if there are several columns.
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers in the place of values: the most frequent value is 1."""
+"""Numbers in the place of values: the most frequent value has the first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StringIndex:
     Parameters
     ----------
     mapping : dict
-        Numbers by value: 1, 2, 3 and so on.
+        Numbers by value: 1, 2, 3 and so on, or from 0 on.
     col_name : str
         The column.
 
@@ -42,12 +42,14 @@ class StringIndex:
     def __init__(self, mapping: Mapping[Any, int], col_name: str) -> None:
         require(col_name, str, "col_name must be a column's name")
         numbers = sorted(mapping.values())
-        if numbers != list(range(1, len(numbers) + 1)):
+        first = 0 if numbers[:1] == [0] else 1
+        if numbers != list(range(first, first + len(numbers))):
             msg = (
                 f"the {len(numbers)} values of {col_name!r} must have the numbers 1 to "
-                f"{len(numbers)}, each once, got {numbers[:10]}"
+                f"{len(numbers)}, each once, or those from 0 on; got {numbers[:10]}"
             )
             raise XShardsValueError(msg)
+        self._first = first
         self.col_name = col_name
         self._mapping = {value: int(number) for value, number in mapping.items()}
 
@@ -73,7 +75,7 @@ class StringIndex:
         Parameters
         ----------
         indices : dict of int
-            The numbers by value: 1, 2, 3 and so on.
+            The numbers by value: 1, 2, 3 and so on, or from 0 on.
         col_name : str
             The column.
 
@@ -110,25 +112,28 @@ class StringIndex:
         return f"StringIndex({self.col_name!r}, {len(self)} values)"
 
     def _encode(self, column: pa.DataType) -> Expression:
-        """Give the number of the column's value; 0 for a value it does not have."""
+        """Give the number of the column's value; for others, the one before all."""
+        none = pa.scalar(self._first - 1, pa.int64())
         if not self._mapping:
-            return lit(pa.scalar(0, pa.int64()))
+            return lit(none)
         ordered = sorted(self._mapping, key=lambda value: self._mapping[value])
         place = Expression(col(self.col_name)._core.index_in(_typed(ordered, column)))
-        number = place.cast(pa.int64()) + 1
-        return number.call("coalesce", pa.scalar(0, pa.int64()))
+        number = place.cast(pa.int64()) + self._first
+        return number.call("coalesce", none)
 
 
 class StringIndexer:
     """Put numbers in the place of values: 1 for the most frequent, 2 for the next.
 
     Values of equal frequency are numbered in their order. Missing values, and values
-    that were not there when it learnt, get 0.
+    that were not there when it learnt, get the number before the first: 0, or -1.
 
     Parameters
     ----------
     inputCol : str or list of str
         The columns, which are replaced by their numbers.
+    start : 0 or 1
+        The number of the most frequent value. Class indices of losses begin at 0.
 
     Examples
     --------
@@ -139,9 +144,16 @@ class StringIndexer:
     [2, 1, 1, 0]
     >>> indexer.to_dict()
     {'city': {'Rome': 1, 'Oslo': 2}}
+    >>> from_zero = StringIndexer("city", start=0)
+    >>> from_zero.fit_transform(shards).to_pandas()["city"].tolist()
+    [1, 0, 0, -1]
     """
 
-    def __init__(self, inputCol: str | list[str]) -> None:
+    def __init__(self, inputCol: str | list[str], *, start: int = 1) -> None:
+        if start not in (0, 1):
+            msg = f"start must be 0 or 1, got {start!r}"
+            raise XShardsValueError(msg)
+        self.start = int(start)
         self.setInputCol(inputCol)
         self.indices_: dict[str, StringIndex] | None = None
 
@@ -190,7 +202,9 @@ class StringIndexer:
         {'city': {'Rome': 1, 'Oslo': 2}}
         """
         check_shards(shards, self._columns)
-        self.indices_ = {name: _index_of(shards, name) for name in self._columns}
+        self.indices_ = {
+            name: _index_of(shards, name, self.start) for name in self._columns
+        }
         return self
 
     def transform(self, shards: XShards) -> XShards:
@@ -221,15 +235,13 @@ class StringIndexer:
         check_shards(shards, self._columns)
         learnt = learnt_by(self.indices_, self)
         schema = shards.schema
-        result = shards
+        encoded = {}
         for name in self._columns:
             if name not in learnt:
                 msg = f"StringIndexer was not fitted on {name!r}: call fit again"
                 raise XShardsRuntimeError(msg)
-            result = result.with_column(
-                name, learnt[name]._encode(schema.field(name).type)
-            )
-        return result
+            encoded[name] = learnt[name]._encode(schema.field(name).type)
+        return shards.with_columns(encoded)
 
     def fit_transform(self, shards: XShards) -> XShards:
         """Learn the values of the columns and replace them by their numbers.
@@ -295,7 +307,8 @@ class StringIndexer:
         >>> indexer.transform(shards).to_pandas()["city"].tolist()
         [2, 1, 1]
         """
-        made = cls(list(learnt))
+        zero = any(0 in indices.values() for indices in learnt.values())
+        made = cls(list(learnt), start=0 if zero else 1)
         made.indices_ = {
             name: StringIndex.from_dict(indices, name)
             for name, indices in learnt.items()
@@ -303,13 +316,15 @@ class StringIndexer:
         return made
 
 
-def _index_of(shards: XShards, name: str) -> StringIndex:
+def _index_of(shards: XShards, name: str, start: int) -> StringIndex:
     (count,) = engine_names([name, "count"])[-1:]
     counts = shards._grouped([name], [("count", None, count)]).to_pandas()
     counts = counts.dropna(subset=[name])
     ordered = counts.sort_values([count, name], ascending=[False, True])
     values = ordered[name].tolist()
-    return StringIndex({value: i for i, value in enumerate(values, 1)}, name)
+    made = StringIndex({value: i for i, value in enumerate(values, start)}, name)
+    made._first = start  # also where there are no values
+    return made
 
 
 def _typed(values: list[Any], column: pa.DataType) -> pa.Array:

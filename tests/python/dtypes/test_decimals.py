@@ -95,11 +95,11 @@ def test_sums_of_too_many_digits_are_an_error(function, rows, sign):
 
 def test_large_decimals_are_cast_before():
     table = pa.table({"v": pa.array([decimal.Decimal(1)], pa.decimal256(50, 2))})
-    with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 before"):
+    with pytest.raises(TypeError, match=r"needs numbers.*cast it to float64 first"):
         xs.from_arrow(table).group_by([], {"v": "mean"})
 
 
-def test_truth_values_are_no_decimals():
+def test_booleans_are_not_decimals():
     decimals = xs.from_arrow(pa.table({"k": pa.array([decimal.Decimal("1.0")])}))
     truths = xs.from_pandas(pd.DataFrame({"k": [True]}))
     for left, right in ((decimals, truths), (truths, decimals)):
@@ -180,7 +180,9 @@ def test_compared_with_columns_and_text(dtype):
     assert len(shards.filter(xs.col("d") == "abc").to_pandas()) == 0
     with pytest.raises(TypeError, match=r"there is no order between .*decimal.*string"):
         shards.filter(xs.col("d") < "abc")
-    with pytest.raises(TypeError, match=r"there is no add of .*decimal.*string"):
+    with pytest.raises(
+        TypeError, match=r"unsupported operands for add: .*decimal.*string"
+    ):
         shards.assign(t=xs.col("d") + "abc")
     assert list(shards.query("d > 1 and d < 10").to_pandas()["i"]) == [0, 3]
     assert list(shards.query("d == 1.5 or d == -2").to_pandas()["i"]) == [0]
@@ -225,13 +227,13 @@ def assert_same_numbers(actual, expected):
 
 @pytest.mark.parametrize("function", ARITHMETIC)
 @pytest.mark.parametrize("dtype", [object, ARROW], ids=["object", "arrow"])
-def test_arithmetic_with_whole_numbers(dtype, function):
+def test_arithmetic_with_integers(dtype, function):
     df, compute = cents(dtype), ARITHMETIC[function]
     shards = xs.from_pandas(df, 3)
     for other in (3, -7, 10**17, decimal.Decimal("1.1")):
         expected = outcome(lambda other=other: compute(df["d"], other))
         if expected is NotImplementedError:
-            with pytest.raises(TypeError, match="no modulo"):
+            with pytest.raises(TypeError, match="unsupported operands for modulo"):
                 shards.assign(t=compute(xs.col("d"), other))
             continue
         found = shards.assign(t=compute(xs.col("d"), other)).to_pandas()["t"]
@@ -245,7 +247,7 @@ def test_arithmetic_with_whole_numbers(dtype, function):
         assert_same_numbers(beside, compute(df["d"], df["i"]))
 
 
-def test_arithmetic_has_room_for_all_digits():
+def test_arithmetic_keeps_all_digits():
     value = decimal.Decimal("9" * 36 + ".99")
     table = pa.table({"d": pa.array([value, None], pa.decimal128(38, 2))})
     shards = xs.from_arrow(table, 3)

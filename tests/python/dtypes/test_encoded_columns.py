@@ -162,7 +162,7 @@ def kept(tmp_path):
     return shards.cache(), frame
 
 
-def test_nobody_sees_a_dictionary(kept):
+def test_dictionary_encoding_is_invisible(kept):
     shards, frame = kept
     text = pa.large_string()
     assert shards.schema == pa.schema({"k": text, "s": text, "i": pa.int64()})

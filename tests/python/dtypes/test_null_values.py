@@ -36,7 +36,7 @@ def with_nulls(tmp_path):
     return xs.read_parquet(tmp_path, num_partitions=2).cache()
 
 
-def test_floats_with_nulls_are_passed_on(with_nulls):
+def test_floats_with_nulls_are_forwarded(with_nulls):
     passed = run(with_nulls.transform_shard(lambda df: df[["g", "f"]]))
     assert written() < 1000
     assert_same(passed.to_pandas(), with_nulls.to_pandas()[["g", "f"]])

@@ -57,7 +57,7 @@ def test_time_fields(unit, zone):
 
 
 def test_time_fields_need_times():
-    with pytest.raises(TypeError, match="the year is of a time, not of int64"):
+    with pytest.raises(TypeError, match="the year needs a timestamp, got int64"):
         computed(pd.DataFrame({"i": [1]}), xs.col("i").dt.year)
     df = pd.DataFrame({"t": times()})
     for wrong in ("x", "0h", "h2", "-1h", "", "1.5h"):
@@ -66,9 +66,9 @@ def test_time_fields_need_times():
     zoned = pd.DataFrame({"t": times(zone="UTC")})
     with pytest.raises(TypeError, match="use tz_convert"):
         computed(zoned, xs.col("t").dt.tz_localize("UTC"))
-    with pytest.raises(TypeError, match="give it one with tz_localize"):
+    with pytest.raises(TypeError, match="set one with tz_localize"):
         computed(df, xs.col("t").dt.tz_convert("UTC"))
-    with pytest.raises(TypeError, match="is of a duration, not of"):
+    with pytest.raises(TypeError, match="needs a duration, got"):
         computed(df, xs.col("t").dt.total_seconds())
     with pytest.raises(NotImplementedError, match="%f"):
         computed(df, xs.col("t").dt.strftime("%S.%f"))
@@ -189,7 +189,7 @@ def test_parts_of_durations(unit):
 
 
 @pytest.mark.parametrize("sign", ["lt", "le", "eq", "ne", "gt", "ge"])
-def test_constants_that_nanoseconds_cannot_hold(sign):
+def test_constants_out_of_range_of_nanoseconds(sign):
     df = pd.DataFrame({"t": pd.Series([0, 2**62, None], dtype="M8[ns]")})
     df["d"] = df["t"] - df["t"].iloc[0]
     compare = getattr(operator, sign)

@@ -92,7 +92,11 @@ def test_cat(values, n, na):
         (lambda text: text.split(r"\s+"), NotImplementedError, r"plain text only"),
         (lambda text: text.split("a", regex=True), NotImplementedError, "plain text"),
         (lambda text: text.split(""), ValueError, "needs a text to split at"),
-        (lambda text: text.split("a").str[:2], NotImplementedError, "one by one"),
+        (
+            lambda text: text.split("a").str[:2],
+            NotImplementedError,
+            "only single parts",
+        ),
         (
             lambda text: text.split("a", n=99).str[-1],
             NotImplementedError,

@@ -95,7 +95,7 @@ def test_arrow_data_of_every_type(array, dtype, expected):
         )
 
 
-def test_arrow_data_without_a_pandas_form_is_named():
+def test_arrow_types_without_pandas_conversion_are_named():
     table = pa.table({"t": pa.array([0], pa.timestamp("s", "Nowhere/Land"))})
     with pytest.raises(TypeError, match="'t'") as caught:
         xs.from_arrow(table).to_pandas()

@@ -32,7 +32,7 @@ def beside_numbers(column):
     return pd.DataFrame({"a": column, "n": range(len(column))})
 
 
-def test_every_column_comes_back(column):
+def test_every_column_round_trips(column):
     df = beside_numbers(column)
     assert_same(xs.from_pandas(df, 3).to_pandas(), df)
     assert_same(pd.concat(xs.from_pandas(df, 1).collect()), df)
@@ -211,7 +211,7 @@ def test_missing_integers_and_booleans_become_what_pandas_makes_them():
     assert result["b"].dtype == object
 
 
-def test_what_is_no_frame_is_named():
+def test_other_types_than_frames_are_named():
     with pytest.raises(TypeError, match="list") as caught:
         xs.from_pandas([1, 2])
     assert isinstance(caught.value, xs.XShardsError)
@@ -332,7 +332,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_partitions_that_disagree_are_put_together_as_by_concat(name):
+def test_partitions_of_different_types_are_combined_as_by_concat(name):
     parts = [part.to_frame("a") for part in PARTS[name]]
     shards = xs.from_pandas(pd.DataFrame({"i": [0, 1]}), 2)
     result = shards.transform_shard(lambda df: parts[df["i"].iloc[0]])

@@ -135,6 +135,6 @@ def test_nullable_dtypes_in_folders_of_values(tmp_path):
     assert xs.read_parquet(tmp_path / "by").to_pandas()["\\"].dtype == "int64"
 
 
-def test_plain_columns_have_no_note(tmp_path):
+def test_plain_columns_have_no_metadata(tmp_path):
     [path] = xs.from_pandas(pd.DataFrame({"a": [1]}), 1).to_parquet(tmp_path)
     assert b"pandas" not in (pq.read_schema(path).metadata or {})

@@ -83,7 +83,7 @@ def test_tensors_come_back_as_arrays():
         xs.partition(torch.zeros(2, dtype=torch.bfloat16))
 
 
-def test_arrays_of_different_length_are_refused():
+def test_arrays_of_different_length_are_rejected():
     message = (
         "the ndarrays in data must all have the same size in first dimension, "
         "got first ndarray of size 3 and another 4"
@@ -112,13 +112,13 @@ def test_more_shards_than_rows_are_refused(data):
     "data",
     [3, "text", None, {1, 2}, {}, (), {"a": 1}, (np.zeros(2), 1), [[np.zeros(2)], []]],
 )
-def test_other_types_are_refused(data):
+def test_other_types_are_rejected(data):
     message = "The types supported in XShards.partition are 1. ndarray"
     with pytest.raises(TypeError, match=message):
         xs.partition(data, 1)
 
 
-def test_what_is_wrong_inside_is_named():
+def test_faults_inside_are_named():
     with pytest.raises(TypeError, match="data of type dict, with a str inside"):
         xs.partition({"x": np.zeros(2), "y": "no"}, 1)
     with pytest.raises(ValueError, match="0-d ndarray"):

@@ -73,7 +73,7 @@ def namespace(tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "ipc"])
-def test_a_full_disk_leaves_what_was_there(namespace, tmp_path, form):
+def test_a_full_disk_keeps_existing_files(namespace, tmp_path, form):
     disk, spill = tmp_path / "disk", tmp_path / "spill"
     disk.mkdir()
     spill.mkdir()

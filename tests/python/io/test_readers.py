@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from pandas._libs.parsers import STR_NA_VALUES
 
 import xshards as xs
+from xshards import _core
+from xshards.context import default_context
+from xshards.errors import XShardsValueError
 
 
 @pytest.mark.parametrize("form", ["parquet", "ipc"])
@@ -313,3 +316,27 @@ def test_the_home_folder_can_be_written_as_a_tilde(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "a.csv").write_text("a\n1\n")
     assert xs.read_csv("~/a.csv").to_pandas()["a"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("reader", "known"),
+    [
+        ("read_csv", "'sep', 'long_sep'"),
+        ("read_json", "'lines', 'dtype', 'on_bad_lines', 'nrows', 'num_partitions'"),
+        ("read_parquet", "'columns', 'schema', 'num_partitions', 'block_size'"),
+        ("read_tfrecord", "'columns', 'schema', 'raw', 'compression'"),
+    ],
+)
+def test_unknown_options_of_the_engine_are_named(tmp_path, reader, known):
+    match = f"Unknown option of {reader}: 'wrong'; expected one of {known}"
+    context = default_context()._core
+    with pytest.raises(XShardsValueError, match=match):
+        getattr(_core, reader)(context, [str(tmp_path)], {"wrong": 1})
+
+
+def test_options_that_the_engine_is_not_given_have_their_defaults(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a;b\n1;x\n")
+    context = default_context()._core
+    shards = _core.read_csv(context, [str(path)], {"sep": ";"})
+    assert shards.to_table(None).to_pylist() == [{"a": 1, "b": "x"}]

@@ -97,7 +97,7 @@ def test_takes_options_from_the_path_and_the_environment(server, frame, monkeypa
     assert xs.read_csv("s3://data/csv?region=us-east-1").count() == len(frame)
 
 
-def test_pandas_reads_what_we_leave_to_it(server, frame):
+def test_pandas_reads_unsupported_files(server, frame):
     shards = xs.read_csv("s3://data/whole.csv.xz", storage_options=server.options)
     assert_frame_equal(shards.to_pandas(), frame)
     shards = xs.read_csv(
@@ -129,7 +129,7 @@ def test_wrong_credentials_are_an_error(server, form, wrong):
     assert "Wr0ng" not in message
 
 
-def test_a_bucket_or_object_that_is_not_there(server):
+def test_a_missing_bucket_or_object(server):
     with pytest.raises(FileNotFoundError, match="s3://data/nothing") as caught:
         xs.read_csv("s3://data/nothing.csv", storage_options=server.options)
     assert server.secret not in str(caught.value)
@@ -150,7 +150,7 @@ def test_options_are_checked():
 
 
 @pytest.mark.parametrize("form", READERS)
-def test_a_server_that_goes_away_in_mid_read(folder, form, tmp_path):
+def test_a_server_that_stops_during_a_read(folder, form, tmp_path):
     server = Server(folder)
     try:
         shards = READERS[form](f"s3://data/{form}", storage_options=server.options)
@@ -215,5 +215,5 @@ def test_an_object_that_changes_before_it_is_read(server):
     shards = xs.read_csv("s3://data/changes/a.csv", storage_options=server.options)
     time.sleep(1.1)
     write(b"a\n1\n2\n4\n")
-    with pytest.raises(OSError, match=r"a\.csv.*It was written to"):
+    with pytest.raises(OSError, match=r"a\.csv.*It was modified"):
         shards.to_pandas()

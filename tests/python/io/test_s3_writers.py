@@ -99,7 +99,7 @@ def test_whole_files_are_compressed(server, form, out):
     assert read(server, form, out) == [1, 2]
 
 
-def test_large_objects_travel_in_parts(server, out):
+def test_large_objects_are_sent_in_parts(server, out):
     rng = np.random.default_rng(1)
     df = pd.DataFrame({"a": rng.random(6_000_000)})
     shards = xs.from_pandas(df, 1)
@@ -108,7 +108,7 @@ def test_large_objects_travel_in_parts(server, out):
     assert_same(back, df)
 
 
-def test_others_read_it(server, out):
+def test_other_libraries_read_it(server, out):
     write(server, "parquet", out, [1, 2, 3])
     write(server, "parquet", out, [4, 5, 6], mode="overwrite")
     options = {
@@ -153,7 +153,7 @@ def test_late_types_are_written_once(server, out, tmp_path):
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_failure_leaves_what_was_there(server, form, mode, out):
+def test_a_failure_keeps_existing_files(server, form, mode, out):
     def fail(df):
         if df["a"].iloc[0] == 3:
             raise RuntimeError("on purpose")
@@ -171,7 +171,7 @@ def test_a_failure_leaves_what_was_there(server, form, mode, out):
 @pytest.mark.parametrize(
     ("kind", "mode"), [("upload", "overwrite"), ("copy", "append")]
 )
-def test_a_server_that_goes_away_leaves_what_was_there(server, kind, mode, out):
+def test_a_server_that_stops_keeps_existing_files(server, kind, mode, out):
     write(server, "parquet", out, [1, 2])
     before = keys(server, out)
     server.be_gone(kind, 1)
@@ -193,12 +193,12 @@ def test_a_server_that_goes_away_leaves_what_was_there(server, kind, mode, out):
     assert read(server, "parquet", out) == [5, 6]
 
 
-def test_a_server_that_goes_away_when_old_files_are_removed(server, out):
+def test_a_server_that_stops_when_old_files_are_removed(server, out):
     write(server, "parquet", out, [1, 2])
     before = set(keys(server, out))
     server.be_gone("copy", 2)
     try:
-        with pytest.raises(OSError, match="not all could be removed"):
+        with pytest.raises(OSError, match="not all old files could be removed"):
             write(server, "parquet", out, [3, 4], mode="overwrite")
     finally:
         server.be_back()
@@ -206,7 +206,7 @@ def test_a_server_that_goes_away_when_old_files_are_removed(server, out):
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])
-def test_being_killed_leaves_what_was_there(server, mode, out, tmp_path):
+def test_being_killed_keeps_existing_files(server, mode, out, tmp_path):
     write(server, "parquet", out, [1, 2])
     script = f"""
         import pathlib, time
@@ -256,14 +256,14 @@ def test_wrong_credentials_are_an_error(server, wrong, out):
     assert keys(server, out) == []
 
 
-def test_a_bucket_that_is_not_there(server):
+def test_a_missing_bucket(server):
     shards = xs.from_pandas(pd.DataFrame({"a": [1]}), 1)
     with pytest.raises(OSError, match="s3://nobucket/a") as caught:
         shards.to_csv("s3://nobucket/a", storage_options=server.options)
     assert server.secret not in str(caught.value)
 
 
-def test_an_object_is_no_folder(server, out):
+def test_an_object_is_not_a_folder(server, out):
     path = write(server, "csv", out, [1, 2])[0]
     with pytest.raises(OSError, match="it is a file"):
         write(server, "csv", path, [3, 4], mode="overwrite")

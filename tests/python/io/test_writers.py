@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xshards as xs
+from xshards.errors import XShardsValueError
 
 FORMS = ["csv", "json", "parquet", "ipc"]
 
@@ -374,7 +375,7 @@ def test_partition_cols_are_checked(tmp_path):
     shards = xs.from_pandas(pd.DataFrame({"k": range(2000), "v": range(2000)}), 1)
     with pytest.raises(KeyError, match="nowhere"):
         shards.to_parquet(tmp_path, partition_cols=["nowhere"])
-    with pytest.raises(ValueError, match="leave a column"):
+    with pytest.raises(ValueError, match="leave at least one column to write"):
         shards.to_parquet(tmp_path, partition_cols=["k", "v"])
     with pytest.raises(ValueError, match="more than 1000"):
         shards.to_parquet(tmp_path, partition_cols=["k"])
@@ -437,3 +438,21 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, form):
     assert "File too large" in done.stdout
     assert read(form, out) == [1, 2]
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("form", "known"),
+    [
+        ("CSV", "'sep', 'header', 'na_rep'"),
+        ("JSON", "none"),
+        ("Parquet", "'compression', 'row_group_rows'"),
+        ("IPC", "'compression'"),
+        ("TFRecord", "none"),
+    ],
+)
+def test_unknown_options_of_the_engine_are_named(tmp_path, form, known):
+    match = f"Unknown option of {form} writing: 'wrong'; expected one of {known}$"
+    core = xs.from_pandas(pd.DataFrame({"a": [1]}))._core
+    general = {"mode": "error", "suffix": "", "partition_cols": None}
+    with pytest.raises(XShardsValueError, match=match):
+        core.write(str(tmp_path), form.lower(), general, {"wrong": 1}, None)

@@ -43,7 +43,7 @@ def test_repr_never_runs_a_plan(shards):
         assert "known after it has run" in text
 
 
-def test_html_shows_rows_that_are_at_hand(shards):
+def test_html_shows_materialised_rows(shards):
     text = shards._repr_html_()
     assert "<table" in text
     assert "&lt;x&gt;" in text
@@ -197,7 +197,7 @@ def _assert_lanes_do_not_overlap(fragments):
             assert one["ts"] + one["dur"] <= following["ts"]
 
 
-def test_explain_tells_algorithms_and_why(shards):
+def test_explain_shows_algorithms_and_reasons(shards):
     text = shards.sort_values("a", ascending=False).explain(as_text=True)
     assert "\n      range sort: " in text
     filtered = shards.filter(xs.col("a") > 1).explain(as_text=True)

@@ -26,7 +26,7 @@ def test_classes_have_both_parents(name):
     assert pickle.loads(pickle.dumps(cls)) is cls
 
 
-def test_a_misfit_takes_its_place_along():
+def test_a_type_mismatch_carries_its_location():
     place = (b"\xe4", b"a", b"/tmp/\xff.csv", 3, 4)
     error = errors.XShardsTypeMismatchError("the message", place)
     again = pickle.loads(pickle.dumps(error))
@@ -138,7 +138,7 @@ def methods_of(owner):
     ],
     ids=["shards", "expression", "str", "dt", "parts"],
 )
-def test_arguments_that_there_are_not_name_the_public_class(owner, public):
+def test_unknown_arguments_name_the_public_class(owner, public):
     methods = list(methods_of(owner))
     assert methods
     for method in methods:

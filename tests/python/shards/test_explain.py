@@ -113,9 +113,9 @@ def test_a_function_and_its_exchange_are_one_stage():
     assert "hash exchange in the workers" in text
 
 
-def test_explain_says_what_is_decided_on_the_way(tmp_path):
+def test_explain_shows_what_output_decides(tmp_path):
     text = files(tmp_path).sort_values("x").explain(as_text=True)
-    assert "its output decides whether the rows are in order already" in text
+    assert "its output decides whether the rows are already sorted" in text
 
 
 def test_analyze_shows_what_each_stage_did(tmp_path):

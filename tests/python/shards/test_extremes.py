@@ -62,7 +62,7 @@ def test_labels_of_other_indexes():
 
 
 @pytest.mark.parametrize("cells", [[], [None, None], [1.0, None]], ids=str)
-def test_labels_that_are_not_there(cells):
+def test_missing_labels(cells):
     df = pd.DataFrame({"a": pd.Series(cells, dtype="float64")})
     shards = xs.from_pandas(df, 4)
     for options in ({}, {"skipna": False}):

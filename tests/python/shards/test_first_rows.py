@@ -33,7 +33,10 @@ def test_values_of_one_column(df, n):
 def test_only_the_first_rows_are_gathered(capsys):
     shards = xs.from_pandas(pd.DataFrame({"a": range(9)}), 3)
     shards.nlargest(2, "a").explain()
-    assert "top rows: each partition keeps its own first" in capsys.readouterr().out
+    assert (
+        "top rows: each partition keeps its first rows in sort order"
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("column", ["s", "c", "o"])

@@ -156,7 +156,7 @@ def test_large_columns_are_not_gathered(monkeypatch):
     assert max(sizes) < 1000
 
 
-def test_describe_of_nothing_and_one_row():
+def test_describe_of_no_rows_and_one_row():
     for rows in (0, 1):
         df = pd.DataFrame({"a": np.arange(rows), "f": np.full(rows, np.nan)})
         assert_same(xs.from_pandas(df, 3).describe(), df.describe())
@@ -314,7 +314,7 @@ def test_sample_mistakes(shards):
         shards.sample(n=50).to_pandas()
     with pytest.raises(KeyError, match="zz"):
         shards.sample(n=1, weights="zz")
-    with pytest.raises(TypeError, match="Weights are numbers"):
+    with pytest.raises(TypeError, match="Weights must be numbers"):
         shards.sample(n=1, weights="s")
     with pytest.raises(TypeError, match="random_state must be an integer"):
         shards.sample(n=1, random_state="x")

@@ -47,7 +47,7 @@ def test_a_function_before_an_exchange_runs_once(tmp_path):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_keys_of_different_types_meet_after_a_function():
+def test_keys_of_different_types_match_after_a_function():
     """Whole numbers and floats hash apart, so equal ones must first be made alike."""
 
     def some_as_floats(df):
@@ -60,7 +60,7 @@ def test_keys_of_different_types_meet_after_a_function():
     assert len(parts) == 6
 
 
-def test_an_exchange_after_a_function_says_what_is_wrong():
+def test_an_exchange_after_a_function_reports_its_error():
     shards = xs.from_pandas(pd.DataFrame({"a": range(10)}), 2)
     with pytest.raises(KeyError, match="nothing"):
         shards.transform_shard(lambda df: df).partition_by("nothing", 2).to_pandas()

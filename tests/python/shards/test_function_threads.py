@@ -137,7 +137,7 @@ def test_stages_of_both_kinds_follow_each_other(numbers):
         assert list(frame["a"]) == list(range(10))
 
 
-def test_explain_and_profile_tell_threads(numbers):
+def test_explain_and_profile_show_threads(numbers):
     mapped = numbers.transform_shard(len, workers="threads")
     text = mapped.explain(as_text=True)
     assert "on threads" in text

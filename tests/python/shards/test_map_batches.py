@@ -69,7 +69,7 @@ def test_arrays_are_joined(workers):
     assert sums == [0 + 1 + 2, 3, 4 + 5 + 6, 7 + 8 + 9]
 
 
-def test_arrays_that_do_not_fit_stay_apart():
+def test_arrays_of_different_shapes_are_not_joined():
     shards = xs.from_pandas(pd.DataFrame({"a": range(4)}), 1)
     found = shards.map_batches(lambda d: np.eye(d["a"].iloc[0] + 1), batch_size=2)
     assert [part.shape for part in found.collect()] == [(1, 1), (3, 3)]

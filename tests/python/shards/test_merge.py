@@ -251,7 +251,7 @@ NUMBERS = ("int64", "int8", "uint8", "uint64", "float64", "float32")
     ],
 )
 @each_how
-def test_truth_values_meet_numbers(left, right, how):
+def test_booleans_match_numbers(left, right, how):
     cells = {"bool": [True, False, True]}
     one = pd.DataFrame({"k": pd.Series(cells.get(left, [0, 1, 2]), dtype=left)})
     other = pd.DataFrame({"k": pd.Series(cells.get(right, [0, 1, 2]), dtype=right)})

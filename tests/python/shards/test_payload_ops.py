@@ -104,7 +104,7 @@ def test_item_takes_from_every_shard(drawn):
             np.testing.assert_equal(one, other)
 
 
-def test_item_of_what_has_none_is_refused():
+def test_item_of_shards_without_items_is_rejected():
     with pytest.raises(
         TypeError, match=r"No selection operation available.*holds a int"
     ):
@@ -200,7 +200,7 @@ def test_zip_pairs_frames(df, count):
     pd.testing.assert_frame_equal(back.reset_index(drop=True), df)
 
 
-def test_zip_refuses_what_does_not_fit():
+def test_zip_rejects_other_types_and_counts():
     shards = xs.partition(np.arange(4), 2)
     with pytest.raises(TypeError, match="other should be a SparkXShards"):
         shards.zip([1, 2])
@@ -222,7 +222,7 @@ def test_split_takes_tuples_apart(data):
         assert_equal(one.collect(), np.array_split(part, count))
 
 
-def test_split_of_what_is_no_list_gives_itself():
+def test_split_of_other_shards_returns_them():
     frame = pd.DataFrame({"a": [1]})
     for shards in (
         xs.from_pandas(frame),
@@ -246,7 +246,7 @@ def test_split_refuses_different_lengths():
 
 
 @given(object_shards(), array_shards())
-def test_union_puts_shards_behind_each_other(left, right):
+def test_union_concatenates_shards(left, right):
     union = left[0].union(right[0])
     assert_equal(union.collect(), left[1] + right[1])
     assert union.num_partitions() == left[0].num_partitions() + len(right[1])

@@ -33,7 +33,7 @@ def round_trip(shards, **options):
 
 @given(st.lists(objects, max_size=5), st.data())
 @settings(max_examples=20)
-def test_objects_come_back(held, data):
+def test_objects_round_trip(held, data):
     cut = data.draw(st.integers(0, len(held)))
     shards = shards_of(held, [cut, 0, len(held) - cut])
     loaded = round_trip(shards)
@@ -43,7 +43,7 @@ def test_objects_come_back(held, data):
 
 @given(st.data())
 @settings(max_examples=20)
-def test_arrays_come_back(data):
+def test_arrays_round_trip(data):
     rows = data.draw(st.integers(1, 5))
     shards = xs.partition(data.draw(nests(rows)), data.draw(st.integers(1, rows)))
     assert_equal(round_trip(shards).collect(), shards.collect())
@@ -51,7 +51,7 @@ def test_arrays_come_back(data):
 
 @given(frames(), num_partitions)
 @settings(max_examples=20)
-def test_frames_come_back(df, count):
+def test_frames_round_trip(df, count):
     loaded = round_trip(xs.from_pandas(df, count))
     pd.testing.assert_frame_equal(loaded.to_pandas(), df)
     assert loaded.num_partitions() == count
@@ -71,7 +71,7 @@ def test_data_is_spread_over_more_partitions_on_demand():
     )
 
 
-def test_one_file_a_partition_and_nothing_else(tmp_path):
+def test_one_file_per_partition_and_nothing_else(tmp_path):
     path = tmp_path / "saved"
     xs.partition(np.arange(6), 3).save_pickle(path, 10, key=b"k")
     names = [f"part-{i:05d}.pickle" for i in range(3)]
@@ -79,7 +79,7 @@ def test_one_file_a_partition_and_nothing_else(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["saved"]
 
 
-def test_a_failed_save_leaves_nothing(tmp_path):
+def test_a_failed_save_leaves_no_files(tmp_path):
     def fail(_):
         raise RuntimeError("no")
 
@@ -159,12 +159,12 @@ def refused(path, match, key="right"):
     return caught
 
 
-def test_another_key_is_refused(saved):
+def test_another_key_is_rejected(saved):
     refused(saved, "sealed with another key", key="wrong")
 
 
 @pytest.mark.parametrize("position", [-1, 120, 0, 20])
-def test_a_changed_byte_is_refused(saved, position):
+def test_a_changed_byte_is_rejected(saved, position):
     path = saved / "part-00001.pickle"
     content = bytearray(path.read_bytes())
     content[position] ^= 1
@@ -172,7 +172,7 @@ def test_a_changed_byte_is_refused(saved, position):
     refused(saved, "not as it was written|not written by save_pickle|another save")
 
 
-def test_a_cut_file_is_refused(saved):
+def test_a_truncated_file_is_rejected(saved):
     path = saved / "part-00000.pickle"
     content = path.read_bytes()
     for length in (len(content) - 1, 60, 10, 0):

@@ -42,7 +42,7 @@ def test_integers_are_exact_and_wrap_around_as_in_pandas():
     assert found["b"] == 3 * 2**62 - 2**64
 
 
-def test_nulls_and_nan_are_missing_alike():
+def test_nulls_and_nan_are_both_missing():
     table = pa.table({"f": pa.array([1.0, None, float("nan"), 4.0])})
     shards = xs.from_arrow(table, num_partitions=3)
     assert shards["f"].sum() == 5.0
@@ -135,14 +135,14 @@ def test_queries_compare_with_reductions():
         ("any", "time", "the any of column 'time'"),
         ("var", "span", "the var of column 'span'"),
         ("max", "category", "the max of column 'category'"),
-        ("max", "object", "max of column 'object' needs values that have an order"),
+        ("max", "object", "max of column 'object' needs ordered values"),
         ("max", "list", "max"),
         ("mean", "moment", "the mean of column 'moment'"),
         ("median", "month", "the median of column 'month'"),
         ("any", "date", "the any of column 'date' needs numbers or text"),
     ],
 )
-def test_what_has_no_meaning_is_refused(function, column, match):
+def test_meaningless_operations_are_rejected(function, column, match):
     moment = datetime.datetime(2024, 1, 1)
     df = pd.DataFrame(
         {
@@ -220,7 +220,7 @@ def test_half_floats(function, cells, n):
     pd.testing.assert_series_equal(getattr(shards, function)(), table, rtol=1e-3)
 
 
-def test_one_truth_is_enough(monkeypatch):
+def test_one_true_value_is_enough(monkeypatch):
     asked = []
     grouped = xs.XShards._grouped
 
@@ -263,7 +263,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_gives_what_pandas_does_or_is_refused(kind):
+def test_every_kind_agrees_with_pandas_or_is_rejected(kind):
     df = pd.DataFrame({"x": KINDS[kind]})
     shards = xs.from_pandas(df, 3)["x"]
     for function in (*REDUCTIONS, "skew", "kurt"):
@@ -285,7 +285,7 @@ def test_every_kind_gives_what_pandas_does_or_is_refused(kind):
                 assert_same_scalar(actual, expected)
 
 
-def test_names_that_stand_for_something_else():
+def test_columns_named_like_internal_ones():
     df = pd.DataFrame({"x": [1, 0], "truth 0": [5, 7], "truth 1": [0, 0]})
     shards = xs.from_pandas(df, 2)
     pd.testing.assert_series_equal(shards.all(), df.all())
@@ -343,7 +343,7 @@ def test_products_and_shapes_of_many_values(n):
         assert found == pytest.approx(expected, nan_ok=True, abs=1e-12), function
 
 
-def test_agg_keeps_what_the_labels_are():
+def test_agg_keeps_labels():
     df = pd.DataFrame([[1, 2.5]], columns=pd.Index(["a", "b"], name="cc"))
     shards = xs.from_pandas(df)
     pd.testing.assert_frame_equal(shards.agg(["sum", "max"]), df.agg(["sum", "max"]))

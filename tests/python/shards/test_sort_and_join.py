@@ -177,7 +177,7 @@ def test_merges_in_a_row_keep_the_partitions_of_the_large_side():
     assert_same(third.select(["row"]).to_pandas(), keyed(1000)[["row"]])
 
 
-def test_a_join_goes_to_functions_in_worker_processes():
+def test_a_join_is_passed_to_functions_in_worker_processes():
     shards = xs.from_pandas(keyed(1000), 3)
     names = xs.from_pandas(
         pd.DataFrame({"few": range(9), "name": list("abcdefghi")}), 2

@@ -17,7 +17,7 @@ MODULES = [theme.__module__ for theme in THEMES]
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__)
-def test_a_theme_inherits_base_alone(theme):
+def test_a_theme_inherits_only_base(theme):
     assert theme.__bases__ == (Base,)
 
 

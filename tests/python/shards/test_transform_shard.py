@@ -132,7 +132,7 @@ class Model:
     ],
     ids=repr,
 )
-def test_values_come_back_as_they_were(numbers, value):
+def test_values_round_trip(numbers, value):
     shards = numbers.transform_shard(lambda _: value)
     for result in shards.collect():
         assert_equal(result, value)
@@ -224,7 +224,7 @@ class CustomError(Exception):
         self.code = code
 
 
-def test_exceptions_come_back_as_themselves(numbers):
+def test_exceptions_keep_their_type(numbers):
     def fail(df):
         if 5 in df["a"].to_numpy():
             raise CustomError(42, "no fives")
@@ -267,7 +267,7 @@ def test_functions_run_once(numbers, tmp_path):
     assert (tmp_path / "calls").read_text() == "xxx"
 
 
-def test_empty_partitions_are_left_out():
+def test_empty_partitions_are_skipped():
     shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), 5)
     assert shards.transform_shard(len).collect() == [1, 1]
     assert shards.transform_shard(lambda df: df).num_partitions() == 5
@@ -361,7 +361,7 @@ def test_operations_on_objects_say_what_they_need(numbers):
         objects.to_pandas()
 
 
-def test_functions_may_return_odd_labels(numbers):
+def test_functions_may_return_unusual_labels(numbers):
     result = numbers.transform_shard(lambda df: pd.DataFrame(df.to_numpy()))
     expected = pd.DataFrame(numbers.to_pandas().to_numpy())
     pd.testing.assert_frame_equal(result.to_pandas(), expected)
@@ -443,7 +443,7 @@ def test_numpy_format_has_every_column():
     assert list(values) == [2, 4]
 
 
-def test_the_next_function_gets_what_the_last_returned_for_the_partition():
+def test_the_next_function_gets_the_last_result_of_its_partition():
     shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
     named = shards.transform_shard(lambda df: df.rename(columns={"a": f"c{df.a[0]}"}))
     columns = named.cache().transform_shard(lambda df: list(df.columns)).collect()

@@ -39,7 +39,7 @@ def test_unknown_and_missing_values_become_zero():
     assert indexer.transform(other).to_pandas()["s"].tolist() == [2, 0, 0, 1]
 
 
-def test_indexer_of_nothing_gives_zeros():
+def test_indexer_of_no_rows_gives_zeros():
     shards = xs.from_pandas(
         pd.DataFrame({"s": pd.Series([None, None], dtype="str")}), 2
     )
@@ -80,7 +80,7 @@ def test_indexer_of_categories():
     assert found["s"].tolist() == [1, 2, 1]
 
 
-def test_what_an_indexer_learnt_travels():
+def test_indexer_values_round_trip():
     learnt = {"s": {"x": 2, "y": 1}}
     indexer = StringIndexer.from_dict(learnt)
     assert indexer.to_dict() == learnt
@@ -91,6 +91,23 @@ def test_what_an_indexer_learnt_travels():
     assert index.broadcast() is None
 
 
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_begin_where_they_are_told_to(start):
+    values = ["x", "y", "y", None, "ä"]
+    shards = xs.from_pandas(pd.DataFrame({"s": values}), num_partitions=2)
+    indexer = StringIndexer("s", start=start)
+    found = indexer.fit_transform(shards).to_pandas()["s"]
+    expected = pd.Series(values).map({"y": 0, "x": 1, "ä": 2}).fillna(-1) + start
+    assert found.tolist() == expected.tolist()
+    again = StringIndexer.from_dict(indexer.to_dict())
+    assert again.start == start
+    other = xs.from_pandas(pd.DataFrame({"s": ["zz", "x"]}))
+    assert again.transform(other).to_pandas()["s"].tolist() == [start - 1, start + 1]
+    none = xs.from_pandas(pd.DataFrame({"s": pd.Series([None], dtype="str")}))
+    numbers = StringIndexer("s", start=start).fit_transform(none).to_pandas()
+    assert numbers["s"].tolist() == [start - 1]
+
+
 def test_mistakes_of_indexers():
     shards = xs.from_pandas(pd.DataFrame({"s": ["x"]}))
     with pytest.raises(RuntimeError, match="this StringIndexer is not fitted"):
@@ -98,7 +115,9 @@ def test_mistakes_of_indexers():
     with pytest.raises(KeyError, match="no column 'zz'"):
         StringIndexer("zz").fit(shards)
     with pytest.raises(ValueError, match="must have the numbers 1 to 2, each once"):
-        StringIndex({"a": 0, "b": 1}, "s")
+        StringIndex({"a": 1, "b": 3}, "s")
+    with pytest.raises(ValueError, match="start must be 0 or 1, got 2"):
+        StringIndexer("s", start=2)
     with pytest.raises(ValueError, match="inputCol must name at least one column"):
         StringIndexer([])
     with pytest.raises(TypeError, match="transformers take XShards, got list"):
@@ -149,7 +168,7 @@ def test_several_columns_give_vectors(df, count):
     pd.testing.assert_frame_equal(found.drop(columns="v"), df)
 
 
-def test_what_a_scaler_learnt_travels():
+def test_scaler_statistics_round_trip():
     shards = xs.from_pandas(pd.DataFrame({"a": [1.0, 3.0]}))
     learnt = MinMaxScaler(inputCol="a", outputCol="b").fit(shards).to_dict()
     assert learnt == {"a": {"min": 1.0, "max": 3.0}}

@@ -122,14 +122,14 @@ def _engine_options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _skip_asked_lines(scan: Scan, skiprows: Any, context: Context | None) -> None:
-    """Ask a function which lines to leave out."""
+    """Call the user's function for the lines to skip."""
     if not callable(skiprows):
         return
     where = (context or default_context())._core
     num_lines = _core.count_csv_lines(where, scan.paths, scan.options)
     lines = asked_lines(skiprows, num_lines)
     if lines is None:
-        msg = "skiprows leaves out more lines than a plan can list"
+        msg = "skiprows skips more lines than a plan can list"
         raise PandasNeeded(msg)
     first, others = skipped_lines(lines)
     scan.options |= {"skiprows": first, "skip_lines": others}
@@ -183,7 +183,7 @@ def _time_formats(
     """Find the format of each column of times in the first value it has as text."""
     texts = scan.shards(
         dtype=dict.fromkeys(times, "string"),
-        # Lines left out are reported when the rows are read, not for this look.
+        # Skipped lines are reported when the rows are read, not now.
         on_bad_lines="error" if given["on_bad_lines"] == "error" else "skip",
     )
     texts._check_columns(times, texts.schema.names)
@@ -202,9 +202,9 @@ def _time_formats(
 def _with_index(shards: XShards, given: Mapping[str, Any]) -> XShards:
     """Make the columns asked for the index."""
     if given["index_col"] is None:
-        # Only a row tells that there are more fields than names.
+        # Only a row shows that there are more fields than names.
         return shards._without_index() if given["nrows"] == 0 else shards
     if shards._hidden():
-        msg = "index_col is asked for, and the files imply an index already"
+        msg = "index_col is given, but the files already imply an index"
         raise PandasNeeded(msg)
     return with_index(shards, given["index_col"], header=given["header"])

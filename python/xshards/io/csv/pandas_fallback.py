@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What read_csv leaves to pandas: options that are odd or seldom matter for speed.
+"""Options of read_csv that pandas handles: unusual ones, where speed matters little.
 
 pandas reads whole files in worker processes, one partition a file.
 """
@@ -39,11 +39,11 @@ __all__ = [
     "why_pandas",
 ]
 
-# These give something else than a table, or say how pandas itself should work.
+# These return something other than a table, or configure pandas itself.
 _NOT_TAKEN = {"filepath_or_buffer", "iterator", "chunksize"}
-# These are ours, or are told by another option.
+# These are ours, or follow from another option.
 _NOT_PASSED = {"delimiter", "squeeze"}
-_OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # where pandas has others
+_OUR_DEFAULTS = {"sep": ",", "names": None, "skiprows": 0}  # pandas has others
 # Our names of encodings, by those of codecs.lookup.
 _ENCODINGS = {
     "utf-8": "utf-8",
@@ -59,7 +59,7 @@ _COMPRESSIONS = ("gzip", "bz2", "zstd", "xz")
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Refuse what is no option of pandas.read_csv either, by name."""
+    """Reject names that are not options of pandas.read_csv either."""
     if options:
         check_keywords(pd.read_csv, options, refused=_NOT_TAKEN)
 
@@ -82,7 +82,7 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
         or (_is_character(options["comment"]) and options["escapechar"] is None),
         "skiprows": _are_lines(options),
         "skipfooter": options["skipfooter"] == 0 or _is_plain_footer(options),
-        # Lines of comments only are not blank, but leave nothing behind.
+        # Comment lines are not blank, but yield no row.
         "skip_blank_lines": options["skip_blank_lines"]
         or (options["comment"] is None and options["escapechar"] is None),
         "thousands": options["thousands"] is None
@@ -102,16 +102,16 @@ def why_pandas(options: dict[str, Any], paths: Iterable[str]) -> str | None:
 def _is_header(value: object) -> bool:
     if value is None or value == "infer":
         return True
-    return type(value) is int and value >= 0  # pandas says what is wrong with others
+    return type(value) is int and value >= 0  # pandas reports errors of others
 
 
 def _are_lines(options: dict[str, Any]) -> bool:
-    """Tell whether we leave out these lines: a number of them, or some by number."""
+    """Tell whether the engine can skip these lines: a number, or some by number."""
     lines = options["skiprows"]
     if callable(lines):
         return options["escapechar"] is None
     if options["escapechar"] is not None:
-        # pandas takes no notice of it in lines that it leaves out.
+        # pandas ignores it in skipped lines.
         return lines is None or (isinstance(lines, int) and lines == 0)
     if lines is None or type(lines) is int:
         return lines is None or lines >= 0
@@ -139,11 +139,11 @@ def _is_plain_footer(options: dict[str, Any]) -> bool:
 
 
 def skipped_lines(skiprows: Any) -> tuple[int, list[int]]:
-    """Give how many lines to leave out at the start, and the numbers of others."""
+    """Return the number of lines to skip at the start, and the numbers of others."""
     if skiprows is None or isinstance(skiprows, int):
         return skiprows or 0, []
     if callable(skiprows):
-        return 0, []  # to be asked for each line, see `asked_lines`
+        return 0, []  # called for each line, see `asked_lines`
     different = skiprows if isinstance(skiprows, range) else set(skiprows)
     lines = sorted(line for line in different if line >= 0)
     first = next((i for i, line in enumerate(lines) if i != line), len(lines))
@@ -151,7 +151,7 @@ def skipped_lines(skiprows: Any) -> tuple[int, list[int]]:
 
 
 def asked_lines(skiprows: Callable[[int], object], num_lines: int) -> list[int] | None:
-    """Give the lines that a function leaves out; None where these are too many for us.
+    """Return the lines that a function skips; None if they are too many for a plan.
 
     They travel in the plan by number.
     """
@@ -178,7 +178,7 @@ def engine_encoding(encoding: Any) -> str | None:
     try:
         return _ENCODINGS.get(codecs.lookup(encoding).name)
     except (LookupError, TypeError):
-        return None  # pandas says what is wrong
+        return None  # pandas reports the error
 
 
 def engine_compression(compression: Any) -> str | None:
@@ -300,7 +300,7 @@ def pandas_options(options: dict[str, Any]) -> dict[str, Any]:
         default = _OUR_DEFAULTS.get(name, known[name].default)
         if type(value) is not type(default) or value != default:
             changed[name] = value
-    # pandas would warn before it chooses this engine by itself.
+    # pandas would warn when it chooses this engine itself.
     sep = options["sep"]
     has_odd_sep = sep is None or (len(sep.encode()) > 1 and sep != r"\s+")
     if has_odd_sep or options["skipfooter"] or callable(options["on_bad_lines"]):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_csv"]
 
-# Arguments that say where data is and goes; the others say how it is written.
+# Arguments about source and context; the others describe the format.
 _NOT_OF_THE_FORMAT = frozenset(
     {"path", "storage_options", "num_partitions", "block_size", "context", "more"}
 )

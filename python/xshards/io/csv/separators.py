@@ -34,7 +34,7 @@ def is_separator(options: dict[str, Any]) -> bool:
         and not is_odd
         and options["escapechar"] is None
         and options["quoting"] in (QUOTE_MINIMAL, QUOTE_NONE)
-        # These are other things to pandas' Python engine, which reads such files.
+        # These have another meaning in pandas' Python engine, which reads such files.
         and options["thousands"] is None
         and options["decimal"] == "."
         and options["encoding"] is None
@@ -46,7 +46,7 @@ def is_separator(options: dict[str, Any]) -> bool:
 
 
 def separator(sep: str) -> dict[str, Any]:
-    """Give what the engine is told of a separator."""
+    """Return the engine's options for a separator."""
     if len(sep.encode()) == 1:
         return {"sep": sep, "long_sep": "", "delim_whitespace": False}
     if sep == _WHITESPACE:
@@ -64,7 +64,7 @@ def ignores_quotes(options: dict[str, Any]) -> bool:
 def _literal(expression: str) -> str | None:
     """Give the only text that a regular expression matches, if that is plain to see."""
     if len(expression) == 1:
-        return None  # such as é: to pandas a separator, with quotes
+        return None  # such as é: a separator in pandas, with quotes
     text = ""
     characters = iter(expression)
     for character in characters:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["are_times", "time_columns", "time_formats"]
 
-# What pandas passes over when it looks for the first time.
+# Values that pandas skips when it looks for the first time.
 _NO_TIMES = ["", "NaT", "nat", "NAT", "nan", "NaN", "NAN", "now", "today"]
 _UTC = ("Z", "+00:00", "-00:00", "+0000", "-0000")
 

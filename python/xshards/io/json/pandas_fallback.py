@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["ORIENTS", "odd_json_options", "pandas_read_json", "read_json"]
 
 ORIENTS = ("split", "index", "columns", "values", "table")
-# These give something else than a table.
+# These return something other than a table.
 _NOT_TAKEN = {"path_or_buf", "typ", "chunksize", "iterator"}
-# What we do as well.
+# Options that the engine supports too.
 _OURS: dict[str, tuple[Any, ...]] = {
     "compression": ("infer",),
     "encoding": (None, "utf-8", "utf8", "UTF-8"),
@@ -41,7 +41,7 @@ def pandas_read_json(
     paths: list[str], options: dict[str, Any], folders: Folders
 ) -> pa.Table:
     """Read the files of a partition; runs in a worker process."""
-    return read_whole(read_json, paths, options, folders)
+    return read_whole(read_json, paths, options, folders, own_errors=True)
 
 
 def read_json(
@@ -54,7 +54,7 @@ def read_json(
         frame: Any = pd.read_json(source, lines=True, **options)
     except ValueError:
         frame = None
-    # An array on one line is a row, with a number for each record.
+    # An array on one line becomes a row, with a number for each record.
     is_array = frame is not None and not all(
         isinstance(label, str) for label in frame.columns
     )

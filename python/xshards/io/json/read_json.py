@@ -17,6 +17,7 @@ from xshards.io.json.pandas_fallback import ORIENTS, odd_json_options, pandas_re
 from xshards.io.json.pandas_fallback import read_json as pandas_json
 from xshards.io.memory import from_pandas
 from xshards.io.pandas_fallback import for_pandas_only, read_by_pandas
+from xshards.io.pandas_files import as_own_error
 from xshards.io.paths import Paths, Scan, Source, loaded, open_source
 from xshards.io.requested_dtypes import by_name, engine_types, with_dtypes
 
@@ -126,7 +127,10 @@ def read_json(
                 num_partitions,
                 context,
             )
-        frame: Any = pandas_json(source.paths[0], **asked)
+        try:
+            frame: Any = pandas_json(source.paths[0], **asked)
+        except ValueError as error:
+            raise as_own_error(error, "the JSON given") from error
         frame = frame if request.nrows is None else frame.head(request.nrows)
         return from_pandas(frame, num_partitions, context=context)
 

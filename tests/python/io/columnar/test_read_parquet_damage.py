@@ -49,7 +49,7 @@ def written(request, tmp_path):
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.99])
-def test_a_cut_file_is_named(written, part):
+def test_a_truncated_file_is_named(written, part):
     file, read = written
     data = file.read_bytes()
     file.write_bytes(data[: int(len(data) * part)])
@@ -57,7 +57,7 @@ def test_a_cut_file_is_named(written, part):
         read(file).to_pandas()
 
 
-def test_a_file_cut_after_planning_is_named(written):
+def test_a_file_truncated_after_planning_is_named(written):
     file, read = written
     shards = read(file)
     data = file.read_bytes()

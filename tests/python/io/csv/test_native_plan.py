@@ -85,7 +85,7 @@ def test_files_are_planned_as_seldom_as_options_allow(file, looks, options, most
     pd.testing.assert_frame_equal(result, pd.read_csv(file, **options))
 
 
-def test_a_scan_is_planned_anew_where_options_changed():
+def test_a_scan_is_planned_again_if_options_changed():
     core = xs.from_pandas(pd.DataFrame({"a": [1]}))._core
     scan = Scan(lambda _context, _paths, _options: core, ["a"], {"nrows": 1}, None)
     first = scan.shards()

@@ -90,7 +90,7 @@ def test_other_encodings_are_those_of_pandas(tmp_path):
         ),
     ],
 )
-def test_bytes_that_are_no_text_are_named(tmp_path, content, encoding, message):
+def test_invalid_bytes_are_named(tmp_path, content, encoding, message):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
     with pytest.raises(UnicodeError):

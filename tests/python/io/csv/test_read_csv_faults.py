@@ -98,7 +98,7 @@ def test_file_that_changes_before_it_is_read(table_file, change):
 
 
 @pytest.mark.parametrize("more", [b"\n", b"xyz", b'{"a":1}\n' * 3_000])
-def test_what_is_appended_is_not_read(table_file, more):
+def test_appended_rows_are_not_read(table_file, more):
     path, read, frame = table_file
     for cut in ({}, {"block_size": 4_000}):
         shards = read(path, **cut)
@@ -114,7 +114,7 @@ def test_what_is_appended_is_not_read(table_file, more):
 @pytest.mark.parametrize(
     "text", ["a,b\n1,2\n3", "a,b\n1,2\n3,4", 'a,b\n1,2\n3,"4"', "a,b\n1,2", "a,b", "a"]
 )
-def test_line_that_is_half_written_stays_as_it_was_listed(tmp_path, text):
+def test_half_written_line_is_read_as_listed(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text)
     expected = pd.read_csv(path)
@@ -258,7 +258,7 @@ def test_errors_are_those_of_pandas_too(tmp_path, fault):
         ("a,b\n1,x\xff\n", UnicodeDecodeError),
     ],
 )
-def test_errors_come_from_workers_as_they_are(tmp_path, content, kind):
+def test_errors_come_from_workers_unchanged(tmp_path, content, kind):
     path = tmp_path / "a.csv"
     path.write_text(content, encoding="latin-1")
     shards = xs.read_csv(path).transform_shard(lambda frame: frame)
@@ -278,7 +278,7 @@ BAD_BYTES = [
 
 
 @pytest.mark.parametrize(("content", "options"), BAD_BYTES)
-def test_bad_bytes_that_nobody_wants(tmp_path, content, options):
+def test_invalid_bytes_that_are_not_read(tmp_path, content, options):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
     expected = pd.read_csv(path, **options)
@@ -301,7 +301,7 @@ def named_file(path):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_is_in_memory_has_its_name_in_errors(tmp_path, name):
+def test_errors_name_data_in_memory(tmp_path, name):
     def source(content):
         path = tmp_path / "a.csv"
         path.write_bytes(content)
@@ -381,7 +381,7 @@ def test_field_of_a_gigabyte(tmp_path):
 
 
 @pytest.mark.slow
-def test_field_beyond_what_is_allowed_is_an_error(tmp_path):
+def test_field_above_the_size_limit_is_an_error(tmp_path):
     path = tmp_path / "open.csv"
     with path.open("wb") as file:
         file.write(b'a,b\n1,"')

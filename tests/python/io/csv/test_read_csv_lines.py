@@ -129,7 +129,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("rows", [1, 40_000])
-def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong, rows):
+def test_faults_after_the_requested_rows(tmp_path, wrong, rows):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "1,2\n" * rows + WRONG[wrong])
     options = {"escapechar": "\\"} if wrong == "escaped end" else {}
@@ -276,7 +276,7 @@ def test_bad_lines_are_warned_of(tmp_path, block_size):
     assert_same(actual, expected)
 
 
-def test_bad_lines_behind_the_rows_wanted_are_not_warned_of(tmp_path):
+def test_bad_lines_after_the_requested_rows_are_not_reported(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,2\n1,2,3\n4,5\n6,7,8\n")
     assert len(xs.read_csv(path, on_bad_lines="warn", nrows=1).to_pandas()) == 1

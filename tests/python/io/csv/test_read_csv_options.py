@@ -103,7 +103,7 @@ def test_options_that_we_read(tmp_path, content, options, block_size):
     ["nonsense", "2024-13-01", "2024-02-30", "2024-01-01 00:00", "1", "2024/1/1"],
 )
 @pytest.mark.parametrize("block_size", [0, 1])
-def test_a_late_text_among_times_makes_text_of_all(tmp_path, late, block_size):
+def test_a_late_text_makes_a_time_column_text(tmp_path, late, block_size):
     path = tmp_path / "a.csv"
     rows = ["2024-01-31,1"] * 9000 + [f"{late},2"] + ["2024-02-01,3"] * 3
     path.write_text("t,x\n" + "\n".join(rows if block_size == 0 else rows[-20:]))

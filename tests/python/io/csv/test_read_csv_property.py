@@ -78,7 +78,7 @@ def read_by_pandas(path, options):
 
 @settings(max_examples=300)
 @given(tables(), dialects(), st.integers(0, 15), st.integers(1, 6), st.integers(1, 60))
-def test_comes_back_as_pandas_reads_it(
+def test_round_trips_as_pandas_reads_it(
     frame, dialect, used, num_partitions, block_size
 ):
     write, read = dialect
@@ -149,7 +149,7 @@ def test_times_come_back_as_pandas_reads_them(form, data, late, block_size):
     ),
     block_size=st.integers(1, 20),
 )
-def test_comments_are_left_out_wherever_they_are(before, between, block_size):
+def test_comments_are_skipped_anywhere(before, between, block_size):
     text = "\n".join([*before, "a,b#", *between, "7,8"])
     options = {"comment": "#", "quotechar": "'"}
     with tempfile.TemporaryDirectory() as directory:

@@ -48,7 +48,7 @@ def expect(text):
 
 
 @given(kinds, kinds, late_rows, num_partitions)
-def test_types_widen_to_values_behind_the_samples(first, second, late, n):
+def test_types_widen_for_values_after_the_samples(first, second, late, n):
     row = (sampled(first), sampled(second))
     text = "a,b\n" + lines([row]) * SAMPLED_ROWS + lines(late)
     with tempfile.TemporaryDirectory() as directory:
@@ -133,13 +133,13 @@ def test_text_among_integers_beyond_64_bits_stays_as_it_is(tmp_path):
     ],
 )
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_work_that_a_late_value_makes_impossible_names_it(tmp_path, form, work):
+def test_operations_that_a_late_value_breaks_name_it(tmp_path, form, work):
     path = tmp_path / f"a.{form}"
     if form == "csv":
         text = "a,b\n" + "1,2\n" * SAMPLED_ROWS
         path.write_text(text + "late,3\n")
         place = "'late' of column 'a'"
-        advice = "; to read such values as missing, name them in na_values"
+        advice = "; to read such values as missing, list them in na_values"
         line = SAMPLED_ROWS + 2
         read = xs.read_csv
     else:
@@ -155,7 +155,7 @@ def test_work_that_a_late_value_makes_impossible_names_it(tmp_path, form, work):
 
 
 @pytest.mark.parametrize("in_workers", [False, True])
-def test_a_late_value_is_named_whatever_it_says(tmp_path, in_workers):
+def test_a_late_value_is_named_whatever_its_text(tmp_path, in_workers):
     # What the engine says of such a value is no part of it, and neither are places.
     value = "ä, does not fit the type that samples of the file suggested, byte 1+1"
     path = tmp_path / "b', byte 3+3.csv"
@@ -169,7 +169,7 @@ def test_a_late_value_is_named_whatever_it_says(tmp_path, in_workers):
         xs.read_csv(path).filter(xs.col("a") > 1).to_pandas()
 
 
-def test_an_error_that_reads_like_a_late_value_is_none(tmp_path):
+def test_an_error_that_looks_like_a_late_value_is_not_one(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a\n1\n")
     calls = tmp_path / "calls"

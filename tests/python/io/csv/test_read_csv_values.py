@@ -233,7 +233,7 @@ def test_any_number_is_read_as_pandas_reads_it(cells, marks):
     truths=st.sets(st.sampled_from(["yes", "1", "1.5", "x", "False"])),
     lies=st.sets(st.sampled_from(["no", "0", "2", "x", "True"])),
 )
-def test_any_truth_is_read_as_pandas_reads_it(cells, truths, lies):
+def test_any_boolean_is_read_as_pandas_reads_it(cells, truths, lies):
     text = "a,b\n" + "".join(f"{cell},0\n" for cell in cells)
     with tempfile.TemporaryDirectory() as directory:
         options = {"true_values": sorted(truths), "false_values": sorted(lies)}

@@ -116,7 +116,7 @@ def check_like_pandas(actual, text):
 
 
 @given(kinds, kinds, written_rows, num_partitions)
-def test_types_widen_to_values_behind_the_samples(first, second, late, n):
+def test_types_widen_for_values_after_the_samples(first, second, late, n):
     sampled = [{"a": KINDS[first][0], "b": KINDS[second][0]}]
     text = lines(sampled) * SAMPLED_ROWS + lines(late)
     with tempfile.TemporaryDirectory() as directory:
@@ -173,7 +173,7 @@ def test_records_match_pandas(rows, layout, ascii_only, block_size):
 
 
 @given(any_records, layouts, block_sizes)
-def test_any_values_come_back(rows, layout, block_size):
+def test_any_values_round_trip(rows, layout, block_size):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "a.jsonl" if layout == "lines" else "a.json")
         write(path, rows, layout, True)
@@ -186,7 +186,7 @@ def test_any_values_come_back(rows, layout, block_size):
 
 
 @given(any_records, st.sampled_from(["a", "é", "a\\b"]))
-def test_a_column_alone_is_the_same(rows, name):
+def test_a_single_column_gives_the_same(rows, name):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "a.json")
         write(path, [{"a": 0, "é": 0, "a\\b": 0}, *rows], "lines", False)
@@ -280,13 +280,13 @@ def test_objects_that_are_records(tmp_path, content):
     assert len(xs.read_json(path)) == count
 
 
-def test_an_object_of_nothing_is_no_row(tmp_path):
+def test_an_empty_object_is_not_a_row(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("{}\n")
     assert xs.read_json(path).to_pandas().shape == pd.read_json(path).shape == (0, 0)
 
 
-def test_an_object_of_columns_is_a_record_where_there_are_lines(tmp_path):
+def test_an_object_of_columns_is_a_record_in_json_lines(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a":{"0":1}}\n')
     for records in (
@@ -322,7 +322,7 @@ def test_a_row_of_lists_comes_back_from_a_list_of_files(tmp_path):
 
 
 @pytest.mark.parametrize("content", ['{"a":{"0":1}}', '{"a":1}'])
-def test_a_byte_order_mark_is_no_character(content):
+def test_a_byte_order_mark_is_skipped(content):
     marked = ("\ufeff" + content).encode()
     assert xs.read_json(marked).to_pandas()["a"].tolist() == [1]
 
@@ -346,7 +346,7 @@ def test_unknown_choices_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", ['{"a": ', '{"a": 1} x', "[1]"])
-def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong):
+def test_faults_after_the_requested_rows(tmp_path, wrong):
     path = tmp_path / "a.json"
     path.write_text('{"a": 1}\n{"a": 2}\n' + wrong + "\n")
     for nrows in (1, 2):
@@ -356,7 +356,7 @@ def test_what_is_wrong_behind_the_rows_wanted(tmp_path, wrong):
         xs.read_json(path, nrows=3).to_pandas()
 
 
-def test_bad_lines_are_told_also_where_an_error_behind_ends_the_read(tmp_path):
+def test_bad_lines_are_reported_even_if_a_later_error_ends_the_read(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a":1}\nbad\n{"a":2}\n{"a":"q"}\n')
     with pytest.warns(pd.errors.ParserWarning, match=r"1 line .*a\.json', line 2"):
@@ -432,7 +432,7 @@ def test_truncated_gzip_is_named(tmp_path):
         len(xs.read_json(path).cache())
 
 
-def test_a_file_that_shrinks_is_told_or_shorter(tmp_path):
+def test_a_shrinking_file_is_reported_or_read_shorter(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("".join(f'{{"a": {i}}}\n' for i in range(200_000)))
     shards = xs.read_json(path, num_partitions=2)
@@ -441,7 +441,7 @@ def test_a_file_that_shrinks_is_told_or_shorter(tmp_path):
         shards.to_pandas()
 
 
-def test_deep_nesting_is_refused(tmp_path):
+def test_deep_nesting_is_rejected(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
     with pytest.raises(ValueError, match="1024 deep"):

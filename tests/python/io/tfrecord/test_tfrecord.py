@@ -164,14 +164,14 @@ def test_features_of_several_values_are_lists(tmp_path):
     assert [row["y"] for row in found] == [1, 2, 3]
 
 
-def test_a_feature_of_no_list_is_missing(tmp_path):
+def test_a_feature_without_a_list_is_missing(tmp_path):
     file = write(tmp_path / "a.tfrecord", [{"x": None, "y": [1]}, {"x": [b"t"]}])
     found = rows_of(xs.read_tfrecord(file))
     assert [row["x"] for row in found] == [None, b"t"]
     assert [row["y"] for row in found] == [1, None]
 
 
-def test_what_samples_do_not_show_is_found(tmp_path):
+def test_values_outside_samples_are_found(tmp_path):
     # More than a sample of records with one value, then other features and lists.
     rows = [{"x": [1.5], "t": [b"a" * 500]} for _ in range(2000)]
     rows += [{"x": [1.0, 2.0], "new": [7]}]
@@ -205,7 +205,7 @@ def test_schema_names_columns_and_types(tmp_path):
     assert df["name"].tolist() == [f"n{i} ü" for i in range(500)]
     assert df["other"].isna().all()
     assert df["id"].tolist() == list(range(500))
-    with pytest.raises(TypeError, match=r"not timestamp.*column 'when'"):
+    with pytest.raises(TypeError, match=r"got timestamp.*column 'when'"):
         xs.read_tfrecord(file, schema={"when": "datetime64[ns]"})
 
 
@@ -256,7 +256,7 @@ def test_damage_names_the_file_and_the_byte(tmp_path, at):
 
 
 @pytest.mark.parametrize("cut", [1, 4, 10, 30])
-def test_a_file_that_is_cut_short_is_an_error(tmp_path, cut):
+def test_a_truncated_file_is_an_error(tmp_path, cut):
     content = b"".join(frame(encode(row)) for row in ROWS)
     file = tmp_path / "short.tfrecord"
     file.write_bytes(content[:-cut])
@@ -265,10 +265,10 @@ def test_a_file_that_is_cut_short_is_an_error(tmp_path, cut):
             xs.read_tfrecord(str(file), num_partitions=num_partitions).to_pandas()
 
 
-def test_other_messages_are_refused(tmp_path):
+def test_other_messages_are_rejected(tmp_path):
     sequence = b"\x0a\x00\x12\x00"  # context and feature_lists, both empty
     for data, message in [
-        (b"\xff\xff\xff", "no tf.train.Example"),
+        (b"\xff\xff\xff", "not a tf.train.Example"),
         (sequence, "Sequence"),
     ]:
         (tmp_path / "a.tfrecord").write_bytes(frame(data))
@@ -334,7 +334,7 @@ def test_written_records_are_what_protobuf_writes(tmp_path):
     assert np.isnan(records[1]["f"][0])  # a float of its own, unlike null
 
 
-def test_what_features_cannot_hold_is_refused(tmp_path):
+def test_unsupported_types_of_features_are_rejected(tmp_path):
     times = xs.from_pandas(pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}))
     with pytest.raises(TypeError, match="'when'"):
         times.to_tfrecord(tmp_path / "times")
