@@ -64,6 +64,20 @@ class Buffers:
         for array, value in zip(self._arrays, values, strict=True):
             np.copyto(array, value)
 
+    @contextlib.contextmanager
+    def replaced_by(self, values: Sequence[Any]) -> Iterator[None]:
+        """Give the models these values until the block ends, then their own again.
+
+        Replicas train with running statistics of their own, but all measure the one
+        model that users get.
+        """
+        own = [array.copy() for array in self.read()]
+        self.write(values)
+        try:
+            yield
+        finally:
+            self.write(own)
+
 
 class ModelAdapter(ABC):
     """Connects a framework to the training core.

@@ -179,3 +179,5 @@ class Validate:
     metrics: bytes
     max_batches: int | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    #: The buffers of the model that is measured; each replica gets its own back after.
+    buffers: list[Any] = field(default_factory=list)

@@ -221,7 +221,8 @@ class Job:
     ) -> list[Any]:
         """Measure the model on a source; returns what each replica found."""
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
-        command = Validate(number, batch_size, packed, max_batches, info or {})
+        buffers = [one.copy() for one in self.adapter.buffers(self.parts.models).read()]
+        command = Validate(number, batch_size, packed, max_batches, info or {}, buffers)
         return self._run(command)
 
     def add_source(self, data: Input) -> int:

@@ -285,7 +285,8 @@ class Replica:
 
         turn.validation_weight = None
         doer = self._operator if self._runner is None else self._runner
-        result = doer.validate(batches(), dict(command.info), metrics)
+        with self._turn.buffers.replaced_by(command.buffers):
+            result = doer.validate(batches(), dict(command.info), metrics)
         states = [metric.state() for metric in metrics.values()]
         return result, states, turn.validation_weight
 

@@ -43,6 +43,33 @@ def test_fit_validates_after_each_epoch(make):
     assert history[0]["val_loss"] != history[1]["val_loss"]
 
 
+def normalized():
+    torch.manual_seed(0)
+    layers = torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 1)
+    return torch.nn.Sequential(*layers).double()
+
+
+def test_replicas_measure_the_statistics_of_the_model_that_users_get(make):
+    """Each replica trains with running statistics of its own rows."""
+    data, estimator = arrays(100), make(normalized(), workers=2, metrics=MSE())
+    history = estimator.fit(shards(100), 2, 16, validation_data=shards(100))
+    model = estimator.get_model().eval()
+    expected = ((output_of(model, data["x"]) - data["y"]) ** 2).mean()
+    assert history[-1]["val_MSE"] == pytest.approx(expected, rel=1e-5)
+    assert estimator.evaluate(shards(100))["MSE"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_measuring_changes_no_statistics_of_replicas(make):
+    """Training goes on as if nothing had been measured."""
+    trained = []
+    for validation in (None, shards(30)):
+        estimator = make(normalized(), workers=2, seed=3)
+        estimator.fit(shards(100), 3, 16, validation_data=validation)
+        trained.append(estimator.get_model().state_dict())
+    for name, value in trained[0].items():
+        assert torch.equal(value, trained[1][name]), name
+
+
 class Marks(Callback):
     def __init__(self, directory):
         self.directory = directory

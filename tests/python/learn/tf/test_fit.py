@@ -242,6 +242,27 @@ def test_statistics_of_batch_normalization_are_those_of_a_replica(rows, estimato
     assert_close(ours.get_model().get_weights(), theirs.get_weights())
 
 
+def test_replicas_measure_the_statistics_of_the_model_that_users_get(rows, estimators):
+    x, y = rows
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential(
+        [
+            keras.Input((4,)),
+            keras.layers.BatchNormalization(momentum=0.5),
+            keras.layers.Dense(1),
+        ]
+    )
+    model.compile(keras.optimizers.SGD(0.01), "mse", metrics=["mae"])
+    ours = Estimator.from_keras(model=model, workers=2)
+    estimators.append(ours)
+    data = {"epochs": 2, "batch_size": 32, "shuffle": False, "verbose": 0}
+    history = ours.fit((x, y), validation_data=(x, y), **data)
+    found = ours.evaluate((x, y), batch_size=32)
+    expected = ours.get_model().evaluate(x, y, verbose=0, return_dict=True)
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert history["val_loss"][-1] == pytest.approx(expected["loss"], rel=1e-5)
+
+
 def test_columns_of_shards_are_features_and_target(rows, estimators):
     x, y = rows
     frame = pd.DataFrame(x, columns=list("abcd")).assign(y=y[:, 0])
