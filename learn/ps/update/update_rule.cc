@@ -11,78 +11,35 @@ namespace xshards::learn {
 
 namespace {
 
-// Call `visit(name, member)` for every hyper-parameter of a rule.
-
-template <typename Visit>
-void VisitMembers(Sgd& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("momentum", rule.momentum);
-  visit("dampening", rule.dampening);
-  visit("weight_decay", rule.weight_decay);
-  visit("nesterov", rule.nesterov);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(Adam& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("beta1", rule.beta1);
-  visit("beta2", rule.beta2);
-  visit("epsilon", rule.epsilon);
-  visit("weight_decay", rule.weight_decay);
-  visit("amsgrad", rule.amsgrad);
-  visit("decoupled_weight_decay", rule.decoupled_weight_decay);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(Adagrad& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("learning_rate_decay", rule.learning_rate_decay);
-  visit("weight_decay", rule.weight_decay);
-  visit("initial_accumulator", rule.initial_accumulator);
-  visit("epsilon", rule.epsilon);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(Adadelta& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("rho", rule.rho);
-  visit("epsilon", rule.epsilon);
-  visit("weight_decay", rule.weight_decay);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(Adamax& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("beta1", rule.beta1);
-  visit("beta2", rule.beta2);
-  visit("epsilon", rule.epsilon);
-  visit("weight_decay", rule.weight_decay);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(RmsProp& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("alpha", rule.alpha);
-  visit("epsilon", rule.epsilon);
-  visit("weight_decay", rule.weight_decay);
-  visit("momentum", rule.momentum);
-  visit("centered", rule.centered);
-  visit("maximize", rule.maximize);
-}
-
-template <typename Visit>
-void VisitMembers(Ftrl& rule, Visit visit) {
-  visit("learning_rate", rule.learning_rate);
-  visit("learning_rate_power", rule.learning_rate_power);
-  visit("initial_accumulator", rule.initial_accumulator);
-  visit("l1", rule.l1);
-  visit("l2", rule.l2);
-  visit("l2_shrinkage", rule.l2_shrinkage);
+// Call `visit(name, member)` for every hyper-parameter that a rule has.
+template <typename Rule, typename Visit>
+void VisitMembers(Rule& rule, Visit visit) {
+  if constexpr (requires { rule.learning_rate; })
+    visit("learning_rate", rule.learning_rate);
+  if constexpr (requires { rule.learning_rate_decay; })
+    visit("learning_rate_decay", rule.learning_rate_decay);
+  if constexpr (requires { rule.learning_rate_power; })
+    visit("learning_rate_power", rule.learning_rate_power);
+  if constexpr (requires { rule.momentum; }) visit("momentum", rule.momentum);
+  if constexpr (requires { rule.dampening; }) visit("dampening", rule.dampening);
+  if constexpr (requires { rule.alpha; }) visit("alpha", rule.alpha);
+  if constexpr (requires { rule.rho; }) visit("rho", rule.rho);
+  if constexpr (requires { rule.beta; }) visit("beta", rule.beta);
+  if constexpr (requires { rule.beta1; }) visit("beta1", rule.beta1);
+  if constexpr (requires { rule.beta2; }) visit("beta2", rule.beta2);
+  if constexpr (requires { rule.epsilon; }) visit("epsilon", rule.epsilon);
+  if constexpr (requires { rule.initial_accumulator; })
+    visit("initial_accumulator", rule.initial_accumulator);
+  if constexpr (requires { rule.l1; }) visit("l1", rule.l1);
+  if constexpr (requires { rule.l2; }) visit("l2", rule.l2);
+  if constexpr (requires { rule.l2_shrinkage; }) visit("l2_shrinkage", rule.l2_shrinkage);
+  if constexpr (requires { rule.weight_decay; }) visit("weight_decay", rule.weight_decay);
+  if constexpr (requires { rule.amsgrad; }) visit("amsgrad", rule.amsgrad);
+  if constexpr (requires { rule.centered; }) visit("centered", rule.centered);
+  if constexpr (requires { rule.nesterov; }) visit("nesterov", rule.nesterov);
+  if constexpr (requires { rule.decoupled_weight_decay; })
+    visit("decoupled_weight_decay", rule.decoupled_weight_decay);
+  if constexpr (requires { rule.maximize; }) visit("maximize", rule.maximize);
 }
 
 arrow::Result<UpdateRule> DefaultsOf(std::string_view name) {
