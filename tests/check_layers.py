@@ -54,7 +54,7 @@ FOLDER_ORDER = {
         ("exchange", "aggregate", "join"),
         ("distinct",),
     ),
-    "learn": (("feed", "ps", "schedule"),),
+    "learn": (("feed", "ps", "schedule"), ("replica",)),
 }
 # Declarations that every folder of a layer may include: forward declarations, export
 # macros, and the headers that list what the folders define.

@@ -12,6 +12,7 @@ void BindContext(pybind11::module_& module);
 void BindShards(pybind11::module_& module);
 void BindReaders(pybind11::module_& module);
 void BindParameterServer(pybind11::module_& module);
+void BindReplica(pybind11::module_& module);
 void BindSchedule(pybind11::module_& module);
 void BindWorker(pybind11::module_& module);
 void BindFeed(pybind11::module_& module);

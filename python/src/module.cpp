@@ -17,5 +17,6 @@ PYBIND11_MODULE(_core, module) {
   xshards::python::BindWorker(module);
   xshards::python::BindFeed(module);
   xshards::python::BindParameterServer(module);
+  xshards::python::BindReplica(module);
   xshards::python::BindSchedule(module);
 }
