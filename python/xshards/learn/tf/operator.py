@@ -13,11 +13,12 @@ from xshards.learn.tf.step_functions import (
     TestFunction,
     TrainFunction,
 )
+from xshards.learn.tf.windows import Windows, add_operation
 from xshards.learn.training.meters import NUM_SAMPLES
 from xshards.learn.training.operator import Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from xshards.learn.tf.model import KerasModel
 
@@ -30,6 +31,47 @@ class KerasOperator(Operator):
     _train_function: TrainFunction | None = None
     _test_function: TestFunction | None = None
     _predict_function: PredictFunction | None = None
+    _windows: Windows | None = None
+
+    def takes_windows(self) -> bool:
+        """Whether a step neither runs eagerly nor calls Python functions."""
+        model: KerasModel = self.model
+        if model.sample is None or getattr(model.keras, "run_eagerly", False):
+            return False
+        if self._windows is None and add_operation():
+            turn, client = self._turn, self.optimizer.link.client
+            assert turn is not None
+            self._train_function = self._train_function or TrainFunction(model)
+            self._windows = Windows(model, self._train_function, turn, client)
+            self._python_between = self._windows.needs_python()
+        return self._windows is not None and not self._python_between
+
+    def train_windows(
+        self,
+        shares: Iterable[tuple[int, int, int, Any]],
+        info: dict[str, Any],
+        step_without_rows: Callable[[Any], None],
+    ) -> Any:
+        """Train on all batches; returns what `train_step` returned last."""
+        model, turn, windows = self.model, self._turn, self._windows
+        assert turn is not None
+        assert windows is not None
+        if turn.meters.num_batches == 0:  # no replica has begun this epoch
+            model.metrics_at_start()
+        windows.logs = {}
+        for number, rows, step_rows, batch in shares:
+            if rows:
+                weighted = _weighted(batch, info.get("class_weight"))
+                if windows.add(number, rows, step_rows, weighted):
+                    continue
+            self.global_step += windows.run()
+            if rows:
+                windows.add(number, rows, step_rows, weighted)
+            else:
+                turn.begin_batch(number, rows, step_rows)
+                step_without_rows(batch)
+        self.global_step += windows.run()
+        return {NUM_SAMPLES: turn.meters.num_samples, "logs": windows.logs}
 
     def train_epoch(self, iterator: Iterable[Any], info: dict[str, Any]) -> Any:
         """Train on all batches; returns what `train_step` returned last."""

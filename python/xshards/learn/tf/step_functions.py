@@ -59,7 +59,10 @@ class _Function:
             for one in flat
             if one is not None
         ]
-        return tf.function(run, input_signature=specs)  # type: ignore[no-any-return]
+        # The concrete function: to choose one for the arguments costs as much as a step
+        # of a small model.
+        traced = tf.function(run, input_signature=specs)
+        return traced.get_concrete_function()  # type: ignore[no-any-return]
 
     def _run(self, data: Any, *leading: Any) -> Any:
         raise NotImplementedError
@@ -88,7 +91,7 @@ class TrainFunction(_Function):
     def __init__(self, model: KerasModel) -> None:
         super().__init__(model)
         self._seeds = _seeds_of(model)
-        self._step = self._compiled(self._compute)
+        self._compiled_step = self._compiled(self._compute)
         #: Whether each trainable variable has a gradient; known after the first step.
         self.present: list[bool] = []
         #: The names of what `train_step` returned.
@@ -108,9 +111,14 @@ class TrainFunction(_Function):
         )
         return gradients, logs, state
 
+    def step(self, data: Any, seed: Any, share: Any) -> tuple[list[Any], Any]:
+        """Compute gradients and what `train_step` returns, in a traced function."""
+        _set_seeds(self._tf, self._seeds, seed)
+        gradients, logs = self._compiled_step(data, share)
+        return gradients, logs
+
     def _run(self, data: Any, *leading: Any) -> Any:
-        _set_seeds(self._tf, self._seeds, leading[0])
-        gradients, logs = self._step(data, leading[1])
+        gradients, logs = self.step(data, *leading)
         return gradients, logs, self._model.state.in_graph()
 
     def _compute(self, data: Any, share: Any) -> Any:

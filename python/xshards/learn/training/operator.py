@@ -14,7 +14,7 @@ from xshards.learn.training.meters import NUM_SAMPLES, Meters
 from xshards.learn.training.source import MicroBatches, count_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from xshards.learn.training.replica_turn import Turn
@@ -80,6 +80,32 @@ class Operator(ABC):
             values = self._train(batch, batch_info)
             self._end_batch(meters, values, batch)
         return meters.summary()
+
+    def takes_windows(self) -> bool:
+        """Whether it can make several updates in one call; see `train_windows`."""
+        return False
+
+    def train_windows(
+        self,
+        shares: Iterable[tuple[int, int, int, Any]],
+        info: dict[str, Any],
+        step_without_rows: Callable[[Any], None],
+    ) -> Any:
+        """Train on all batches, several in one call of the framework.
+
+        Called in place of `train_epoch` where nothing has to be done between updates.
+
+        Parameters
+        ----------
+        shares
+            The number of each batch, its rows here and in all replicas, and the batch.
+        info
+            As `train_epoch` gets it.
+        step_without_rows
+            Takes part in the update of a batch that has no rows here.
+
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:

@@ -208,14 +208,17 @@ class Replica:
         turn.weighted = self._given_weights or operator.weighs_rows
         turn.report = self._report if command.watched else None
         operator.global_step = self._optimizers[0].num_steps
-        batches, info = self._batches(command, source, first), dict(command.info)
+        shares, info = self._shares(command, source, first), dict(command.info)
         result = None
         try:
             if self._runner is not None:
                 self._runner.steps_per_epoch = command.num_steps
-                self._runner.train_epoch(batches, info)
+                self._runner.train_epoch(self._batches(shares), info)
+            elif self._takes_windows(command):
+                skip = self._exchange.step_without_rows
+                result = operator.train_windows(shares, info, skip)
             else:
-                result = operator.train_epoch(batches, info)
+                result = operator.train_epoch(self._batches(shares), info)
         finally:
             turn.training = False
         operator._step_schedulers("epoch")
@@ -231,7 +234,21 @@ class Replica:
             operator.state_dict(),
         )
 
-    def _batches(self, command: Train, source: Any, first: int) -> Iterator[Any]:
+    def _takes_windows(self, command: Train) -> bool:
+        """Whether nothing has to be done between the updates of this epoch."""
+        return (
+            not command.watched
+            and command.accumulate == 1
+            and not self._given_weights
+            and not self._turn.schedulers
+            and len(self._optimizers) == 1
+            and self._operator.takes_windows()
+        )
+
+    def _shares(
+        self, command: Train, source: Any, first: int
+    ) -> Iterator[tuple[int, int, int, Any]]:
+        """Give the batches of an epoch with their numbers and rows."""
         turn = self._turn
         feed = Feed(
             command.epoch,
@@ -252,6 +269,14 @@ class Replica:
             return
         for rows, step_rows, batch in shares:
             number += 1
+            yield number, rows, step_rows, batch
+            if last is not None and number >= last:
+                return
+
+    def _batches(self, shares: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
+        """Give those that have rows here; take part in the updates of the others."""
+        turn = self._turn
+        for number, rows, step_rows, batch in shares:
             turn.begin_batch(number, rows, step_rows)
             if rows:
                 turn.hold(batch)
@@ -263,8 +288,6 @@ class Replica:
             turn.settle()
             if not rows:
                 self._operator._step_schedulers("batch")
-            if last is not None and number >= last:
-                return
 
     def _validate(self, command: Validate, source: Any) -> tuple[Any, ...]:
         self._exchange.refresh()

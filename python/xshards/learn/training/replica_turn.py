@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from xshards.learn.training.adapter import Buffers, ModelAdapter
     from xshards.learn.training.replica_optimizer import ReplicaOptimizer
 
-__all__ = ["Position", "Turn"]
+__all__ = ["Position", "Turn", "WindowNote"]
+
+
+@dataclass(frozen=True)
+class WindowNote:
+    """How to read what the steps of a `_core.StepWindow` left after a position."""
+
+    #: Of each step.
+    rows: list[int]
+    #: How many values a step left, and which of them is the loss; -1 if none is.
+    num_values: int
+    loss: int
+    #: The type and the bytes of each buffer.
+    buffers: list[tuple[str, int]]
 
 
 @dataclass
@@ -37,14 +51,42 @@ class Position:
     options: list[list[dict[str, Any]]]
     buffers: list[np.ndarray[Any, Any]]
 
-    def encode(self) -> bytes:
-        """Encode it as bytes, to be read by processes of this job alone."""
-        return pickle.dumps(tuple(self.__dict__.values()), protocol=5)
+    def encode(self, window: WindowNote | None = None) -> bytes:
+        """Encode it as bytes, to be read by processes of this job alone.
+
+        With `window`, as the head of what the steps of a window leave.
+        """
+        return pickle.dumps((tuple(self.__dict__.values()), window), protocol=5)
 
     @classmethod
     def decode(cls, content: bytes) -> Position | None:
-        """Read what `encode` gave; None of nothing."""
-        return cls(*pickle.loads(content)) if content else None
+        """Read what `encode` gave, with what steps added to it; None of nothing."""
+        if not content:
+            return None
+        file = io.BytesIO(content)
+        fields, window = pickle.load(file)
+        position = cls(*fields)
+        if window is not None:
+            position._follow(window, content[file.tell() :])
+        return position
+
+    def _follow(self, window: WindowNote, tail: bytes) -> None:
+        """Go on by the steps of a window."""
+        done = int(np.frombuffer(tail, np.int64, 1)[0])
+        begin, self.buffers = 8, []
+        for kind, size in window.buffers:
+            part = tail[begin : begin + size]
+            self.buffers.append(np.frombuffer(part, kind).copy())
+            begin += size
+        values = np.frombuffer(tail[begin:], np.float32)
+        values = values.reshape(len(window.rows), window.num_values)
+        meters = Meters.from_state(self.meters)
+        for rows, of_step in zip(window.rows[:done], values, strict=False):
+            meters.count(rows)
+            if window.loss >= 0:
+                meters.add({"train_loss": float(of_step[window.loss])}, rows)
+        self.batch += done
+        self.meters = meters.state()
 
 
 class Turn:
@@ -141,6 +183,11 @@ class Turn:
         if self.report is not None and self._reported != self.batch:
             self._reported = self.batch
             self.report()
+
+    def before(self, number: int) -> Position:
+        """Say where this replica is before a batch that has not begun."""
+        meters = self.meters.state()
+        return Position(self.generation, self.epoch, number - 1, meters, [], [], [])
 
     def position(self) -> bytes:
         """Say where this replica is once the current gradient has been taken."""
