@@ -81,7 +81,7 @@ def tell(rate: float, loss: float, **more: float) -> None:
 
 
 def arguments() -> tuple[str, str, int, int, int]:
-    """Read <rows.npz> <small|large> <rows> <batch size> <epochs>."""
+    """Read <rows.npz> <model> <rows> <batch size> <epochs>."""
     path, kind, rows, batch_size, epochs = sys.argv[1:6]
     return path, kind, int(rows), int(batch_size), int(epochs)
 

@@ -46,13 +46,15 @@ def main() -> None:
     rate = len(x) * epochs / (time.perf_counter() - begin)
     more = {}
     if "--first-step" in sys.argv:
-        more["first_step"] = seconds_to_first_step(estimator, x, y, batch_size)
+        more["first_step"] = seconds_to_first_step(
+            estimator, x, y, max_steps=1, batch_size=batch_size
+        )
     tell(rate, torch_loss(estimator.get_model(), x, y), **more)
     estimator.shutdown()
     xs.stop()
 
 
-def seconds_to_first_step(estimator, x, y, batch_size) -> float:
+def seconds_to_first_step(estimator, x, y, **options) -> float:
     """From the call that reads a folder of CSV files to the end of one update."""
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory, "csv")
@@ -63,8 +65,7 @@ def seconds_to_first_step(estimator, x, y, batch_size) -> float:
         begin = time.perf_counter()
         estimator.fit(
             xs.read_csv(str(folder)),
-            max_steps=1,
-            batch_size=batch_size,
+            **options,
             feature_cols=FEATURES,
             label_cols=[LABEL],
         )
