@@ -6,7 +6,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 #include "xshards/storage/batch_stream.h"
 #include "xshards/storage/block_store.h"

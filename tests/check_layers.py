@@ -30,8 +30,8 @@ MAY_INCLUDE = {
 # The umbrella header and the default operator table are the two that look upward.
 LOOK_UPWARD = {"xshards/xshards.h", "xshards/default_operators.cc"}
 
-# Inside a layer a folder may include those in rows before its own. Files of the layer
-# itself may include all of its folders.
+# Inside a layer, or a folder of it, a folder may include those in rows before its own.
+# Files of the layer itself may include all of its folders.
 FOLDER_ORDER = {
     "xshards": (
         ("memory", "types", "output"),
@@ -40,6 +40,7 @@ FOLDER_ORDER = {
         ("optimizer",),
         ("execution",),
     ),
+    "xshards/execution": (("fragments",), ("planner",), ("stages",)),
     "io": (
         ("fs", "options"),
         ("text",),
@@ -71,7 +72,11 @@ OPEN_TO_ALL = {
 DOORS = (
     ("simdjson", r"simdjson(\.h|\.cpp|/)", r"io/json/"),
     ("fast-cpp-csv-parser", r"libfccp/", r"(io|tests/io|benchmarks/io)/"),
-    ("oneTBB", r"(tbb|oneapi/tbb)[/.]", r"xshards/execution/thread_runner\.cc$"),
+    (
+        "oneTBB",
+        r"(tbb|oneapi/tbb)[/.]",
+        r"xshards/execution/fragments/thread_runner\.cc$",
+    ),
     ("LibTorch", r"(torch|ATen|c10)/", r"learn/replica/"),
     ("TensorFlow", r"tensorflow/", r"learn/replica/"),
     ("pybind11", r"pybind11/", r"python/src/"),
@@ -114,25 +119,34 @@ def owner(path: str) -> str | None:
     return first if first in FOLDERS and "/" in path else None
 
 
-def folder_rank(path: str) -> tuple[str, int] | None:
-    """Return a file's folder and its row in FOLDER_ORDER; None for other layers."""
-    layer, *rest = path.split("/")
-    order = FOLDER_ORDER.get(layer)
-    if order is None:
-        return None
-    if len(rest) == 1:
-        return layer, len(order)
+def folder_rank(path: str, above: str) -> tuple[str, int]:
+    """Return the folder of a file in `above`, and its row in FOLDER_ORDER or -1."""
+    order = FOLDER_ORDER[above]
+    name, *rest = path.removeprefix(f"{above}/").split("/")
+    if not rest:
+        return above, len(order)
     for rank, folders in enumerate(order):
-        if rest[0] in folders:
-            return f"{layer}/{rest[0]}", rank
-    return f"{layer}/{rest[0]}", -1
+        if name in folders:
+            return f"{above}/{name}", rank
+    return f"{above}/{name}", -1
+
+
+def common_folder(path: str, target: str) -> str:
+    """Return the deepest folder that holds both files."""
+    common = []
+    for one, other in zip(path.split("/")[:-1], target.split("/")[:-1], strict=False):
+        if one != other:
+            break
+        common.append(one)
+    return "/".join(common)
 
 
 def check_folders(path: str, target: str) -> str | None:
     """Return what is wrong with an include inside one layer, None if nothing is."""
-    source, wanted = folder_rank(path), folder_rank(target)
-    if source is None or wanted is None or target in OPEN_TO_ALL:
+    above = common_folder(path, target)
+    if above not in FOLDER_ORDER or target in OPEN_TO_ALL:
         return None
+    source, wanted = folder_rank(path, above), folder_rank(target, above)
     for folder, rank in (source, wanted):
         if rank < 0:
             return f"{folder}/ has no place in FOLDER_ORDER"

@@ -11,8 +11,8 @@
 
 #include <arrow/compute/initialize.h>
 
-#include "xshards/execution/executor.h"
-#include "xshards/execution/explain.h"
+#include "xshards/execution/stages/executor.h"
+#include "xshards/execution/stages/explain.h"
 #include "xshards/optimizer/optimizer.h"
 #include "xshards/output/part_name.h"
 #include "xshards/plan/inferred_types.h"

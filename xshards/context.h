@@ -11,9 +11,9 @@
 #include <arrow/result.h>
 #include <arrow/util/cancel.h>
 
-#include "xshards/execution/metrics.h"
-#include "xshards/execution/operator_table.h"
-#include "xshards/execution/runner.h"
+#include "xshards/execution/fragments/metrics.h"
+#include "xshards/execution/fragments/operator_table.h"
+#include "xshards/execution/fragments/runner.h"
 #include "xshards/export.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/segment_pool.h"

@@ -2,7 +2,7 @@
 // Where the layers meet: the one source of core that knows io/ and ops/.
 #include "io/operators.h"
 #include "ops/operators.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards {
 

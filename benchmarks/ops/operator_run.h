@@ -11,7 +11,7 @@
 
 #include "benchmarks/random_rows.h"
 #include "benchmarks/temporary_storage.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 #include "xshards/storage/batch_stream.h"
 

@@ -8,7 +8,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards::io {
 

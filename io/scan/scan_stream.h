@@ -8,7 +8,7 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 #include "xshards/storage/batch_stream.h"
 

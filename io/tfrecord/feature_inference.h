@@ -9,7 +9,7 @@
 #include <arrow/type.h>
 
 #include "io/scan/scan_extent.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/inferred_types.h"
 #include "xshards/plan/plan.h"
 

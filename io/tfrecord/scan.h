@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards::io {
 

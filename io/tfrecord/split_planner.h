@@ -8,7 +8,7 @@
 
 #include "io/fs/file_listing.h"
 #include "io/tfrecord/options.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/inferred_types.h"
 #include "xshards/plan/plan.h"
 

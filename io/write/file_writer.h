@@ -13,7 +13,7 @@
 #include <arrow/type.h>
 
 #include "io/options/option_codec.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards::io {
 

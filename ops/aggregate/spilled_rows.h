@@ -10,7 +10,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/storage/block_store.h"
 #include "xshards/storage/partition.h"
 

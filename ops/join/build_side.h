@@ -17,7 +17,7 @@
 #include "ops/join/join_keys.h"
 #include "ops/join/perfect_hash_rows.h"
 #include "ops/stream/unary_stream.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards::ops {
 

@@ -16,7 +16,7 @@
 #include "ops/kernels/gather.h"
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
-#include "xshards/execution/stage_state.h"
+#include "xshards/execution/fragments/stage_state.h"
 #include "xshards/memory/scratch_vector.h"
 #include "xshards/types/row_bytes.h"
 

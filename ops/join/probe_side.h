@@ -11,7 +11,7 @@
 
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/storage/block_store.h"
 #include "xshards/storage/partition.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 #include "xshards/storage/batch_stream.h"
 

@@ -8,7 +8,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 
 namespace xshards::ops {

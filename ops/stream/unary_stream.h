@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "ops/executors.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/storage/batch_stream.h"
 
 namespace xshards::ops {

@@ -12,7 +12,7 @@
 #include "io/readers.h"
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
-#include "xshards/execution/fragment.h"
+#include "xshards/execution/fragments/fragment.h"
 
 namespace xshards::io {
 

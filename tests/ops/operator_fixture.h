@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/segment_pool.h"
 #include "xshards/plan/plan.h"

@@ -3,7 +3,7 @@
 
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards {
 namespace {

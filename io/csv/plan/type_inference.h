@@ -16,7 +16,7 @@
 #include "io/csv/parse/value_kinds.h"
 #include "io/csv/scan_options.h"
 #include "io/scan/scan_extent.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/inferred_types.h"
 #include "xshards/plan/plan.h"
 

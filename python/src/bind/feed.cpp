@@ -16,7 +16,7 @@
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/action.h"
 #include "python/src/run/process_runner.h"
-#include "xshards/execution/fragment.h"
+#include "xshards/execution/fragments/fragment.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/segment_pool.h"
 #include "xshards/shards.h"

@@ -11,8 +11,8 @@
 #include <arrow/result.h>
 #include <pybind11/pybind11.h>
 
-#include "xshards/execution/fragment.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/fragment.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/memory/mapping_cache.h"
 #include "xshards/memory/memory_budget.h"
 #include "xshards/memory/private_mapping.h"

@@ -5,7 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/plan/plan.h"
 #include "xshards/storage/batch_stream.h"
 

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 
 namespace xshards::python {
 

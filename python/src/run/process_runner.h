@@ -9,7 +9,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/execution/runner.h"
+#include "xshards/execution/fragments/runner.h"
 #include "xshards/memory/segment.h"
 
 namespace xshards::python {

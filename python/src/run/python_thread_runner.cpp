@@ -6,7 +6,7 @@
 
 #include "python/src/convert/gil.h"
 #include "python/src/run/map_python.h"
-#include "xshards/execution/operator_table.h"
+#include "xshards/execution/fragments/operator_table.h"
 #include "xshards/storage/block_store.h"
 
 namespace xshards::python {

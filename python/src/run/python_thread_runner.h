@@ -8,7 +8,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "xshards/execution/runner.h"
+#include "xshards/execution/fragments/runner.h"
 
 namespace xshards::python {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "tests/ops/operator_fixture.h"
-#include "xshards/execution/stage_state.h"
+#include "xshards/execution/fragments/stage_state.h"
 
 namespace xshards::ops {
 namespace {

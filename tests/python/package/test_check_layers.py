@@ -13,7 +13,7 @@ spec.loader.exec_module(check_layers)
 
 HEADERS = (
     "xshards/plan/plan.h",
-    "xshards/execution/runner.h",
+    "xshards/execution/fragments/runner.h",
     "xshards/export.h",
     "io/csv_reader.h",
     "io/csv/options.h",
@@ -53,7 +53,7 @@ def test_this_repository_keeps_the_layers():
         ("xshards/default_operators.cc", '"ops/join.h"'),
         ("io/json/a.cc", "<simdjson.h>"),
         ("io/a.cc", "<libfccp/csv.h>"),
-        ("xshards/execution/thread_runner.cc", "<tbb/task_arena.h>"),
+        ("xshards/execution/fragments/thread_runner.cc", "<tbb/task_arena.h>"),
         ("learn/replica/a.cc", "<torch/torch.h>"),
         ("python/src/a.cpp", "<pybind11/pybind11.h>"),
         ("ops/a.cc", "<arrow/api.h>"),
@@ -85,7 +85,7 @@ def test_allowed_include(tree, name, include):
         ("io/text/a.cc", '"io/csv/options.h"', "io/text/ may not include io/csv/"),
         (
             "xshards/plan/a.cc",
-            '"xshards/execution/runner.h"',
+            '"xshards/execution/fragments/runner.h"',
             "xshards/plan/ may not include xshards/execution/",
         ),
         ("io/csv/a.cc", '"io/csv_reader.h"', "io/csv/ may not include io/"),

@@ -4,7 +4,7 @@
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
 #include "xshards/context.h"
-#include "xshards/execution/fragment.h"
+#include "xshards/execution/fragments/fragment.h"
 #include "xshards/plan/codec.h"
 
 namespace xshards {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xshards/execution/fragments/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status_assertions.h"
+#include "tests/support/test_data.h"
+
+namespace xshards {
+namespace {
+
+TEST(FragmentMetrics, MergeAddsEverything) {
+  FragmentMetrics one{.bytes_read = 1,
+                      .rows_read = 2,
+                      .row_groups_skipped = 3,
+                      .rows_out = 4,
+                      .bytes_out = 5,
+                      .seconds = 6};
+  FragmentMetrics sum;
+  sum.Merge(one);
+  sum.Merge(one);
+  EXPECT_EQ(sum.bytes_read, 2);
+  EXPECT_EQ(sum.rows_read, 4);
+  EXPECT_EQ(sum.row_groups_skipped, 6);
+  EXPECT_EQ(sum.rows_out, 8);
+  EXPECT_EQ(sum.bytes_out, 10);
+  EXPECT_EQ(sum.seconds, 12);
+}
+
+TEST(Progress, CountsStagesAndTheirFragments) {
+  Progress progress;
+  EXPECT_EQ(progress.Get().stage, 0);
+  progress.StartStage("one", 3);
+  progress.FinishFragment();
+  progress.StartStage("two", 5);
+  progress.FinishFragment();
+  progress.FinishFragment();
+  auto now = progress.Get();
+  EXPECT_EQ(now.stage, 2);
+  EXPECT_EQ(now.label, "two");
+  EXPECT_EQ(now.done, 2);
+  EXPECT_EQ(now.total, 5);
+  progress.Reset();
+  EXPECT_EQ(progress.Get().stage, 0);
+}
+
+}  // namespace
+}  // namespace xshards
