@@ -57,7 +57,7 @@ Plan KeepInScans(const Plan& plan, Reader reader) {
   const Reader below = ReaderBelow(*plan, reader);
   std::vector<Plan> inputs;
   for (const auto& input : plan->inputs) inputs.push_back(KeepInScans(input, below));
-  return inputs == plan->inputs ? plan : MakeNode(plan->node, std::move(inputs));
+  return WithInputs(plan, std::move(inputs));
 }
 
 }  // namespace

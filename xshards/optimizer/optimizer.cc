@@ -32,8 +32,7 @@ arrow::Result<Plan> RewriteInputs(const Plan& plan, Rule rule) {
     ARROW_ASSIGN_OR_RAISE(auto rewritten, rule(input));
     inputs.push_back(std::move(rewritten));
   }
-  if (inputs == plan->inputs) return plan;
-  return MakeNode(plan->node, std::move(inputs));
+  return WithInputs(plan, std::move(inputs));
 }
 
 Expression::Replacements Definitions(const ProjectNode& project) {
@@ -99,12 +98,12 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
       const auto substituted = predicate.Substitute(definitions);
       if (NumCalls(substituted.arrow()) > kMaxFusedCalls) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(substituted, input->inputs[0]));
-      return MakeNode(input->node, {std::move(below)});
+      return WithInputs(input, {std::move(below)});
     }
     case NodeKind::kFilter: {
       if (CanFail(predicate.arrow())) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
-      return MakeNode(input->node, {std::move(below)});
+      return WithInputs(input, {std::move(below)});
     }
     // These move or sort rows: filter first, so that fewer rows are moved.
     case NodeKind::kExchange:
@@ -116,7 +115,7 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
       // Which rows are first depends on the rows filtered out before.
       if (input->kind() == NodeKind::kSort && input->as<SortNode>().limit) break;
       ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, input->inputs[0]));
-      return MakeNode(input->node, {std::move(below)});
+      return WithInputs(input, {std::move(below)});
     }
     case NodeKind::kUnion: {
       ARROW_ASSIGN_OR_RAISE(bool same, HaveSameSchema(input->inputs));
@@ -126,7 +125,7 @@ arrow::Result<Plan> PlaceFilter(const Expression& predicate, const Plan& input) 
         ARROW_ASSIGN_OR_RAISE(auto below, PlaceFilter(predicate, branch));
         inputs.push_back(std::move(below));
       }
-      return MakeNode(input->node, std::move(inputs));
+      return WithInputs(input, std::move(inputs));
     }
     case NodeKind::kScan: {
       auto scan = input->as<ScanNode>();
@@ -156,7 +155,7 @@ Plan PlaceLimit(int64_t count, const Plan& input) {
       for (const auto& branch : input->inputs) {
         inputs.push_back(PlaceLimit(count, branch));
       }
-      return MakeNode(input->node, std::move(inputs));
+      return WithInputs(input, std::move(inputs));
     }
     default:
       return input;
@@ -189,6 +188,15 @@ std::optional<ProjectNode> Fuse(const ProjectNode& outer, const ProjectNode& inn
     if (NumCalls(fused.expressions.back().arrow()) > kMaxFusedCalls) return std::nullopt;
   }
   return fused;
+}
+
+/// Two filters or two selections as one; nullopt to leave them as they are.
+std::optional<NodeVariant> Fuse(const NodeVariant& outer, const NodeVariant& inner) {
+  if (const auto* filter = std::get_if<FilterNode>(&outer)) {
+    if (CanFail(filter->predicate.arrow())) return std::nullopt;
+    return FilterNode{std::get<FilterNode>(inner).predicate && filter->predicate};
+  }
+  return Fuse(std::get<ProjectNode>(outer), std::get<ProjectNode>(inner));
 }
 
 }  // namespace
@@ -234,26 +242,34 @@ arrow::Result<Plan> KeepBestRows(const Plan& plan) {
   sort.limit = std::min(count, sort.limit.value_or(count));
   Plan best = MakeNode(std::move(sort), below->inputs);
   for (auto it = between.rbegin(); it != between.rend(); ++it) {
-    best = MakeNode((*it)->node, {std::move(best)});
+    best = WithInputs(*it, {std::move(best)});
   }
   return best;
 }
 
 arrow::Result<Plan> FuseNarrowNodes(const Plan& plan) {
-  ARROW_ASSIGN_OR_RAISE(auto rewritten, RewriteInputs(plan, FuseNarrowNodes));
-  if (rewritten->inputs.size() != 1) return rewritten;
-  const Plan& input = rewritten->inputs[0];
-  if (rewritten->kind() == NodeKind::kFilter && input->kind() == NodeKind::kFilter &&
-      !CanFail(rewritten->as<FilterNode>().predicate.arrow())) {
-    return MakeNode(FilterNode{input->as<FilterNode>().predicate &&
-                               rewritten->as<FilterNode>().predicate},
-                    input->inputs);
+  const NodeKind kind = plan->kind();
+  if (kind != NodeKind::kFilter && kind != NodeKind::kProject) {
+    return RewriteInputs(plan, FuseNarrowNodes);
   }
-  if (rewritten->kind() == NodeKind::kProject && input->kind() == NodeKind::kProject) {
-    auto fused = Fuse(rewritten->as<ProjectNode>(), input->as<ProjectNode>());
-    if (fused) return MakeNode(std::move(*fused), input->inputs);
+  // Nodes are made only of what cannot be fused further: making one compiles it.
+  std::vector<Plan> chain;
+  Plan below = plan;
+  for (; below->kind() == kind; below = below->inputs[0]) chain.push_back(below);
+  ARROW_ASSIGN_OR_RAISE(below, FuseNarrowNodes(below));
+  Plan written = chain.back();  // the node that `lower` is, nullptr if it is fused
+  NodeVariant lower = written->node;
+  const auto make_lower = [&] {
+    return written == nullptr ? MakeNode(std::move(lower), {std::move(below)})
+                              : WithInputs(written, {std::move(below)});
+  };
+  for (auto upper = chain.rbegin() + 1; upper != chain.rend(); ++upper) {
+    auto fused = Fuse((*upper)->node, lower);
+    if (!fused) below = make_lower();
+    written = fused ? nullptr : *upper;
+    lower = fused ? *std::move(fused) : (*upper)->node;
   }
-  return rewritten;
+  return make_lower();
 }
 
 const std::vector<OptimizerRule>& OptimizerRules() {

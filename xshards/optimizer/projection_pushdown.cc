@@ -28,7 +28,7 @@ arrow::Result<Plan> PruneInputs(const Plan& plan, const Needed& needed) {
     ARROW_ASSIGN_OR_RAISE(auto pruned, Prune(input, needed));
     inputs.push_back(std::move(pruned));
   }
-  return MakeNode(plan->node, std::move(inputs));
+  return WithInputs(plan, std::move(inputs));
 }
 
 Plan PruneScan(const Plan& plan, const Needed& needed) {
@@ -61,6 +61,9 @@ arrow::Result<Plan> PruneProject(const Plan& plan, const Needed& needed) {
     for (auto& column : project.expressions[i].Columns()) used.insert(std::move(column));
   }
   ARROW_ASSIGN_OR_RAISE(auto input, Prune(plan->inputs[0], used));
+  if (pruned.names.size() == project.names.size()) {
+    return WithInputs(plan, {std::move(input)});
+  }
   return MakeNode(std::move(pruned), {std::move(input)});
 }
 
@@ -93,7 +96,7 @@ arrow::Result<Plan> PruneJoin(const Plan& plan, const Needed& needed) {
                         Prune(plan->inputs[0], side(*left, *right, join.left_keys)));
   ARROW_ASSIGN_OR_RAISE(auto pruned_right,
                         Prune(plan->inputs[1], side(*right, *left, join.right_keys)));
-  return MakeNode(plan->node, {std::move(pruned_left), std::move(pruned_right)});
+  return WithInputs(plan, {std::move(pruned_left), std::move(pruned_right)});
 }
 
 /// Both inputs must end up with the same columns, so each selects exactly the needed.
@@ -112,7 +115,7 @@ arrow::Result<Plan> PruneUnion(const Plan& plan, const Needed& needed) {
     ARROW_ASSIGN_OR_RAISE(auto pruned, Prune(input, needed));
     inputs.push_back(MakeNode(std::move(exact), {std::move(pruned)}));
   }
-  return MakeNode(plan->node, std::move(inputs));
+  return WithInputs(plan, std::move(inputs));
 }
 
 arrow::Result<Plan> Prune(const Plan& plan, const Needed& needed) {

@@ -44,7 +44,9 @@ arrow::Result<Plan> PlanDecoder::GetPlan() {
     inputs.push_back(std::move(input));
   }
   --depth_;
-  return MakeNode(std::move(node), std::move(inputs));
+  // Fragments run without a schema: expressions of unknown origin are not compiled here.
+  return std::make_shared<const PlanNode>(
+      PlanNode{std::move(node), std::move(inputs), nullptr});
 }
 
 arrow::Status PlanDecoder::Get(SinkSpec* sink) { return GetMember(sink); }

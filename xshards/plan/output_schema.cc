@@ -189,80 +189,82 @@ arrow::Result<SchemaPointer> SampleSchema(const SampleNode& node,
   }
 }
 
-/// The schema of a node, given those of its inputs by OutputSchema().
-arrow::Result<SchemaPointer> FindSchema(const PlanNode& plan) {
-  if (plan.kind() == NodeKind::kCache) {
-    const auto& filled = plan.as<CacheNode>().partitions;
-    // Without a common type the schema is unknown, but the partitions exist.
-    if (filled != nullptr) return UnifySchemas(*filled).ValueOr(nullptr);
-  }
-  std::vector<SchemaPointer> inputs;
-  for (const auto& input : plan.inputs) {
-    ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*input));
-    inputs.push_back(std::move(schema));
-  }
-  if (plan.kind() == NodeKind::kScan) {
-    const auto& scan = plan.as<ScanNode>();
-    if (!scan.columns) return scan.schema;
-    arrow::FieldVector fields;
-    for (const auto& name : *scan.columns) {
-      ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *scan.schema));
-      fields.push_back(std::move(field));
-    }
-    return arrow::schema(std::move(fields), scan.schema->metadata());
-  }
-  if (plan.kind() == NodeKind::kLiteral) return plan.as<LiteralNode>().schema;
-  if (plan.kind() == NodeKind::kStageInput) return plan.as<StageInputNode>().schema;
-  if (plan.kind() == NodeKind::kMapNative || plan.kind() == NodeKind::kMapPython) {
-    return nullptr;
-  }
-  for (const auto& input : inputs) {
-    if (input == nullptr) return nullptr;
-  }
-  switch (plan.kind()) {
-    case NodeKind::kProject:
-      return ProjectSchema(plan.as<ProjectNode>(), *inputs[0]);
-    case NodeKind::kFilter: {
-      ARROW_ASSIGN_OR_RAISE(auto bound, plan.as<FilterNode>().predicate.Bind(*inputs[0]));
-      if (bound.field->type()->id() != arrow::Type::BOOL) {
-        return arrow::Status::TypeError("A filter needs a boolean expression, but ",
-                                        plan.as<FilterNode>().predicate.ToString(),
-                                        " is ", bound.field->type()->ToString());
-      }
-      return inputs[0];
-    }
-    case NodeKind::kExchange: {
-      const auto& exchange = plan.as<ExchangeNode>();
-      if (exchange.mode == ExchangeMode::kHash) {
-        ARROW_RETURN_NOT_OK(CheckKeys(exchange.keys, *inputs[0]));
-        return inputs[0];
-      }
-      for (const auto& key : exchange.keys) {
-        ARROW_RETURN_NOT_OK(CheckOrder(key, *inputs[0]));
-      }
-      return inputs[0];
-    }
-    case NodeKind::kAggregate:
-      return AggregateSchema(plan.as<AggregateNode>(), inputs[0]);
-    case NodeKind::kDistinct:
-      return DistinctSchema(plan.as<DistinctNode>(), inputs[0]);
+size_t NumNeededInputs(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kScan:
+    case NodeKind::kLiteral:
+    case NodeKind::kStageInput:
+      return 0;
     case NodeKind::kJoin:
-      return JoinSchema(plan.as<JoinNode>(), *inputs[0], *inputs[1]);
-    case NodeKind::kSort: {
-      for (const auto& key : plan.as<SortNode>().keys) {
-        ARROW_RETURN_NOT_OK(CheckOrder(key.column, *inputs[0]));
-      }
-      return inputs[0];
-    }
+    case NodeKind::kZip:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+SchemaResult ScanSchema(const ScanNode& scan) {
+  if (!scan.columns) return scan.schema;
+  arrow::FieldVector fields;
+  for (const auto& name : *scan.columns) {
+    ARROW_ASSIGN_OR_RAISE(auto field, FieldOf(name, *scan.schema));
+    fields.push_back(std::move(field));
+  }
+  return arrow::schema(std::move(fields), scan.schema->metadata());
+}
+
+SchemaResult FilterSchema(const FilterNode& node, const SchemaPointer& input) {
+  ARROW_ASSIGN_OR_RAISE(const auto bound, node.predicate.Bind(*input));
+  if (bound.field->type()->id() == arrow::Type::BOOL) return input;
+  return arrow::Status::TypeError("A filter needs a boolean expression, but ",
+                                  node.predicate.ToString(), " is ",
+                                  bound.field->type()->ToString());
+}
+
+SchemaResult ExchangeSchema(const ExchangeNode& node, const SchemaPointer& input) {
+  if (node.mode == ExchangeMode::kHash) {
+    ARROW_RETURN_NOT_OK(CheckKeys(node.keys, *input));
+    return input;
+  }
+  for (const auto& key : node.keys) ARROW_RETURN_NOT_OK(CheckOrder(key, *input));
+  return input;
+}
+
+SchemaResult SortSchema(const SortNode& node, const SchemaPointer& input) {
+  for (const auto& key : node.keys) ARROW_RETURN_NOT_OK(CheckOrder(key.column, *input));
+  return input;
+}
+
+SchemaResult UnionSchema(const std::vector<SchemaPointer>& inputs) {
+  auto schema = inputs[0];
+  for (const auto& input : inputs) {
+    ARROW_ASSIGN_OR_RAISE(schema, Unify(schema, input));
+  }
+  return schema;
+}
+
+/// Of a node whose input has a known schema.
+SchemaResult SchemaOver(const NodeVariant& node,
+                        const std::vector<SchemaPointer>& inputs) {
+  switch (static_cast<NodeKind>(node.index())) {
+    case NodeKind::kProject:
+      return ProjectSchema(std::get<ProjectNode>(node), *inputs[0]);
+    case NodeKind::kFilter:
+      return FilterSchema(std::get<FilterNode>(node), inputs[0]);
+    case NodeKind::kExchange:
+      return ExchangeSchema(std::get<ExchangeNode>(node), inputs[0]);
+    case NodeKind::kAggregate:
+      return AggregateSchema(std::get<AggregateNode>(node), inputs[0]);
+    case NodeKind::kDistinct:
+      return DistinctSchema(std::get<DistinctNode>(node), inputs[0]);
+    case NodeKind::kJoin:
+      return JoinSchema(std::get<JoinNode>(node), *inputs[0], *inputs[1]);
+    case NodeKind::kSort:
+      return SortSchema(std::get<SortNode>(node), inputs[0]);
     case NodeKind::kSample:
-      return SampleSchema(plan.as<SampleNode>(), inputs[0]);
-    case NodeKind::kUnion: {
-      auto schema = inputs[0];
-      for (const auto& input : inputs) {
-        ARROW_ASSIGN_OR_RAISE(schema, Unify(schema, input));
-      }
-      return schema;
-    }
+      return SampleSchema(std::get<SampleNode>(node), inputs[0]);
+    case NodeKind::kUnion:
+      return UnionSchema(inputs);
     case NodeKind::kZip:
       return ZipSchema(*inputs[0], *inputs[1]);
     default:
@@ -272,10 +274,26 @@ arrow::Result<SchemaPointer> FindSchema(const PlanNode& plan) {
 
 }  // namespace
 
-arrow::Result<SchemaPointer> OutputSchema(const PlanNode& plan) {
-  // Those of scans are at hand.
-  if (plan.inputs.empty()) return FindSchema(plan);
-  return plan.schema_memo.Get([&] { return FindSchema(plan); });
+SchemaResult FindSchema(const NodeVariant& node, const std::vector<Plan>& inputs) {
+  const auto kind = static_cast<NodeKind>(node.index());
+  if (kind == NodeKind::kScan) return ScanSchema(std::get<ScanNode>(node));
+  if (kind == NodeKind::kLiteral) return std::get<LiteralNode>(node).schema;
+  if (kind == NodeKind::kStageInput) return std::get<StageInputNode>(node).schema;
+  if (kind == NodeKind::kCache) {
+    const auto& filled = std::get<CacheNode>(node).partitions;
+    // Without a common type the schema is unknown, but the partitions exist.
+    if (filled != nullptr) return UnifySchemas(*filled).ValueOr(nullptr);
+  }
+  if (inputs.size() < NumNeededInputs(kind)) return nullptr;
+  bool is_known = kind != NodeKind::kMapNative && kind != NodeKind::kMapPython;
+  std::vector<SchemaPointer> schemas;
+  for (const auto& input : inputs) {
+    // An error below a node is an error of the plan, even if the node hides the schema.
+    ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*input));
+    is_known = is_known && schema != nullptr;
+    schemas.push_back(std::move(schema));
+  }
+  return is_known ? SchemaOver(node, schemas) : nullptr;
 }
 
 bool GivesTables(const PlanNode& plan) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/type.h>
@@ -10,6 +11,9 @@
 #include "xshards/plan/plan.h"
 
 namespace xshards {
+
+/// The schema of a node's output, from those of its inputs.
+SchemaResult FindSchema(const NodeVariant& node, const std::vector<Plan>& inputs);
 
 /// A column's field. KeyError lists the columns if there is none of that name.
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOf(const std::string& name,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/plan/plan.h"
 
+#include <algorithm>
 #include <sstream>
 #include <type_traits>
 #include <utility>
 
+#include "xshards/plan/output_schema.h"
 #include "xshards/types/dictionary_encoding.h"
 
 namespace xshards {
@@ -168,11 +170,34 @@ std::string Line(const StageInputNode& node) {
   return "Read stage " + std::to_string(node.stage->number);
 }
 
+bool HaveEqualSchemas(const PlanNode& one, const PlanNode& two) {
+  if (!one.output_schema.ok() || !two.output_schema.ok()) return false;
+  const auto& first = *one.output_schema;
+  const auto& second = *two.output_schema;
+  if (first == nullptr || second == nullptr) return first == second;
+  return first == second || first->Equals(*second, /*check_metadata=*/true);
+}
+
 }  // namespace
 
 Plan MakeNode(NodeVariant node, std::vector<Plan> inputs) {
+  auto schema = FindSchema(node, inputs);
   return std::make_shared<const PlanNode>(
-      PlanNode{.node = std::move(node), .inputs = std::move(inputs)});
+      PlanNode{std::move(node), std::move(inputs), std::move(schema)});
+}
+
+Plan MakeNodeLike(const PlanNode& like, NodeVariant node, std::vector<Plan> inputs) {
+  return std::make_shared<const PlanNode>(
+      PlanNode{std::move(node), std::move(inputs), like.output_schema});
+}
+
+Plan WithInputs(const Plan& plan, std::vector<Plan> inputs) {
+  if (inputs == plan->inputs) return plan;
+  const bool same = std::equal(
+      inputs.begin(), inputs.end(), plan->inputs.begin(), plan->inputs.end(),
+      [](const Plan& one, const Plan& two) { return HaveEqualSchemas(*one, *two); });
+  return same ? MakeNodeLike(*plan, plan->node, std::move(inputs))
+              : MakeNode(plan->node, std::move(inputs));
 }
 
 const char* ToString(NodeKind kind) {

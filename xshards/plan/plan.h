@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include <arrow/result.h>
 #include <arrow/type.h>
 
 #include "xshards/export.h"
@@ -17,7 +18,6 @@
 #include "xshards/plan/inferred_types.h"
 #include "xshards/plan/result_id.h"
 #include "xshards/plan/sampling.h"
-#include "xshards/plan/schema_memo.h"
 #include "xshards/storage/partition.h"
 #include "xshards/type_fwd.h"
 
@@ -268,7 +268,7 @@ struct StageReference {
 struct StageInputNode {
   std::shared_ptr<const StageReference> stage;
   std::vector<int32_t> partitions;
-  std::shared_ptr<arrow::Schema> schema;  // nullptr where only running tells
+  std::shared_ptr<arrow::Schema> schema;  // nullptr if unknown before running
   /// Of these partitions; -1 until the stage has run.
   int64_t num_rows = -1;
   int64_t num_bytes = -1;
@@ -305,11 +305,13 @@ enum class NodeKind : uint8_t {
 };
 inline constexpr int kNumNodeKinds = 17;
 
-/// One node of a plan. Build with MakeNode; never changed afterwards.
+using SchemaResult = arrow::Result<std::shared_ptr<arrow::Schema>>;
+
+/// One node of a plan. Build with MakeNode.
 struct XSHARDS_EXPORT PlanNode {
-  NodeVariant node;
-  std::vector<Plan> inputs;
-  SchemaMemo schema_memo = {};
+  const NodeVariant node;
+  const std::vector<Plan> inputs;
+  const SchemaResult output_schema;  // OutputSchema() returns it
 
   NodeKind kind() const { return static_cast<NodeKind>(node.index()); }
   template <typename T>
@@ -318,7 +320,15 @@ struct XSHARDS_EXPORT PlanNode {
   }
 };
 
+/// Finds the output's schema from those of the inputs. A node without the inputs that it
+/// needs, as operators take it, has an unknown one.
 XSHARDS_EXPORT Plan MakeNode(NodeVariant node, std::vector<Plan> inputs = {});
+/// A node that outputs the schema of `like`, which differs from it only in what it reads:
+/// other splits of the same files, say.
+XSHARDS_EXPORT Plan MakeNodeLike(const PlanNode& like, NodeVariant node,
+                                 std::vector<Plan> inputs = {});
+/// The same node over other inputs. Its schema is found again only if theirs differ.
+XSHARDS_EXPORT Plan WithInputs(const Plan& plan, std::vector<Plan> inputs);
 
 /// "Scan", "Project", ...
 XSHARDS_EXPORT const char* ToString(NodeKind kind);
@@ -328,8 +338,7 @@ XSHARDS_EXPORT std::string Describe(const PlanNode& node);
 /// The schema of a plan's output, or nullptr if unknown before running (below a Python or
 /// native function that has not run, Tensors and Objects). Finds unknown columns and type
 /// errors in the part of the plan whose schema is known.
-XSHARDS_EXPORT arrow::Result<std::shared_ptr<arrow::Schema>> OutputSchema(
-    const PlanNode& plan);
+inline SchemaResult OutputSchema(const PlanNode& plan) { return plan.output_schema; }
 
 /// Whether a plan's output is Tables only, as far as known without running: Python
 /// functions, and existing data without a schema, may give anything.

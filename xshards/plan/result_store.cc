@@ -128,7 +128,7 @@ Plan WithResults(const Plan& plan, const ResultStore& results) {
   }
   std::vector<Plan> inputs;
   for (const auto& input : plan->inputs) inputs.push_back(WithResults(input, results));
-  return inputs == plan->inputs ? plan : MakeNode(plan->node, std::move(inputs));
+  return WithInputs(plan, std::move(inputs));
 }
 
 std::vector<ScanNode> InferredScans(const PlanNode& plan, const ResultStore& results) {

@@ -97,7 +97,7 @@ TEST_F(PlanSchemaTest, MultipliesOnlyNumbers) {
                shards.GroupBy({}, {{"prod", "d", "x"}}).schema());
 }
 
-TEST_F(PlanSchemaTest, RefusesWhatHasNoMeaning) {
+TEST_F(PlanSchemaTest, RejectsInvalidNodes) {
   EXPECT_FAILS(TypeError, "The sum of column 'k' needs numbers, got large_string",
                shards_.GroupBy({"i"}, {{"sum", "k", "x"}}).schema());
   EXPECT_FAILS(Invalid, "There is no aggregate 'median_of_medians'; there are:",
@@ -165,6 +165,46 @@ TEST_F(PlanSchemaTest, IsUnknownBelowAFunctionUntilItRan) {
   auto mapped = shards_.TransformShard([](const ShardView& shard) { return shard; });
   ASSERT_OK_AND_ASSIGN(auto unknown, OutputSchema(*mapped.plan()));
   EXPECT_EQ(unknown, nullptr);
+}
+
+TEST_F(PlanSchemaTest, IsFoundOncePerNode) {
+  Plan plan = shards_.plan();
+  for (int i = 0; i < 50; ++i) {
+    plan = MakeNode(ProjectNode{.names = {"c" + std::to_string(i)},
+                                .expressions = {col("i") + lit(i)},
+                                .keep_input = true,
+                                .drop = {}},
+                    {std::move(plan)});
+  }
+  ASSERT_OK_AND_ASSIGN(const auto first, OutputSchema(*plan));
+  EXPECT_EQ(first->num_fields(), 53);
+  ASSERT_OK_AND_ASSIGN(const auto second, OutputSchema(*plan));
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(PlanSchemaTest, IsKeptOverInputsOfTheSameSchema) {
+  const auto node_over = [](const XShards& shards) {
+    return MakeNode(ProjectNode{.names = {"f"}, .expressions = {col("f") + lit(1)}},
+                    {shards.plan()});
+  };
+  const Plan plan = node_over(shards_);
+  const Plan same = WithInputs(plan, {Shards(schema_).Filter(col("i") > lit(1)).plan()});
+  EXPECT_EQ(*OutputSchema(*same), *OutputSchema(*plan));
+  const auto other = Shards(arrow::schema({arrow::field("f", arrow::int8())}));
+  EXPECT_TRUE((*OutputSchema(*WithInputs(plan, {other.plan()})))
+                  ->Equals(*OutputSchema(*node_over(other)).ValueOrDie()));
+  EXPECT_EQ(WithInputs(plan, plan->inputs), plan);
+  const auto invalid = Shards(arrow::schema({arrow::field("g", arrow::int8())}));
+  EXPECT_FAILS(KeyError, "'f'", OutputSchema(*WithInputs(plan, {invalid.plan()})));
+}
+
+TEST_F(PlanSchemaTest, IsUnknownWithoutTheInputs) {
+  for (const NodeVariant& node :
+       {NodeVariant(SortNode{.keys = {{.column = "i"}}}), NodeVariant(JoinNode{}),
+        NodeVariant(UnionNode{}), NodeVariant(CacheNode{})}) {
+    ASSERT_OK_AND_ASSIGN(const auto schema, OutputSchema(*MakeNode(node)));
+    EXPECT_EQ(schema, nullptr);
+  }
 }
 
 TEST_F(PlanSchemaTest, CountsPartitionsWithoutRunning) {

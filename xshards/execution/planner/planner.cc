@@ -46,7 +46,7 @@ arrow::Result<Trees> Planner::Lower(const Plan& plan, Storage storage) {
       for (const auto& split : splits) {
         ScanNode scan = of_all;
         scan.splits = {split};
-        trees.push_back(MakeNode(std::move(scan)));
+        trees.push_back(MakeNodeLike(*plan, std::move(scan)));
       }
       return trees;
     }
@@ -292,7 +292,7 @@ arrow::Result<Plan> Planner::Observe(const Plan& tree, const std::string& decide
       ARROW_ASSIGN_OR_RAISE(auto observed, Observe(input, decides));
       inputs.push_back(std::move(observed));
     }
-    return inputs == tree->inputs ? tree : MakeNode(tree->node, std::move(inputs));
+    return WithInputs(tree, std::move(inputs));
   }
   auto leaf = tree->as<StageInputNode>();
   if (leaf.num_rows >= 0) return tree;

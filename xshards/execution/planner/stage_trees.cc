@@ -56,7 +56,10 @@ Plan Merged(StageInputNode first, const StageInputNode& second) {
 
 std::vector<Plan> Wrap(const NodeVariant& node, const std::vector<Plan>& trees) {
   std::vector<Plan> wrapped;
-  for (const auto& tree : trees) wrapped.push_back(MakeNode(node, {tree}));
+  for (const auto& tree : trees) {
+    wrapped.push_back(wrapped.empty() ? MakeNode(node, {tree})
+                                      : WithInputs(wrapped[0], {tree}));
+  }
   return wrapped;
 }
 

@@ -169,7 +169,7 @@ arrow::Result<Plan> StageRunner::Resolve(const Plan& tree) {
     ARROW_ASSIGN_OR_RAISE(auto resolved, Resolve(input));
     inputs.push_back(std::move(resolved));
   }
-  return inputs == tree->inputs ? tree : MakeNode(tree->node, std::move(inputs));
+  return WithInputs(tree, std::move(inputs));
 }
 
 arrow::Result<Runner*> StageRunner::RunnerOf(StagePlace place) const {
