@@ -55,9 +55,10 @@ template <typename T>
 arrow::Status PlanDecoder::GetMember(T* value) {
   if constexpr (std::is_enum_v<T>) {
     ARROW_RETURN_NOT_OK(bytes_.Get(value));
-    if (*value <= EnumLimits<T>::kLast) return arrow::Status::OK();
-    return arrow::Status::Invalid("Encoded plan has an unknown ", EnumLimits<T>::kName,
-                                  ": ", static_cast<int>(*value));
+    constexpr EnumLimit<T> limit = LimitOf(T{});
+    if (*value <= limit.last) return arrow::Status::OK();
+    return arrow::Status::Invalid("Encoded plan has an unknown ", limit.name, ": ",
+                                  static_cast<int>(*value));
   } else if constexpr (requires { bytes_.Get(value); }) {
     return bytes_.Get(value);
   } else {

@@ -120,53 +120,38 @@ auto VisitMembers(Node& node, Visit&& visit) {
                node.partition_cols, node.path);
 }
 
-/// For each encoded enumeration: its name and its last valid value.
+/// Of an encoded enumeration: its last valid value, and its name for messages.
 template <typename Enum>
-struct EnumLimits;
-template <>
-struct EnumLimits<NodeKind> {
-  static constexpr NodeKind kLast = NodeKind::kDistinct;
-  static constexpr char kName[] = "node kind";
+struct EnumLimit {
+  Enum last;
+  const char* name;
 };
-template <>
-struct EnumLimits<SinkKind> {
-  static constexpr SinkKind kLast = SinkKind::kCount;
-  static constexpr char kName[] = "sink kind";
-};
-template <>
-struct EnumLimits<Storage> {
-  static constexpr Storage kLast = Storage::kFile;
-  static constexpr char kName[] = "storage";
-};
-template <>
-struct EnumLimits<ExchangeMode> {
-  static constexpr ExchangeMode kLast = ExchangeMode::kGather;
-  static constexpr char kName[] = "exchange mode";
-};
-template <>
-struct EnumLimits<AggregatePhase> {
-  static constexpr AggregatePhase kLast = AggregatePhase::kFinal;
-  static constexpr char kName[] = "aggregate phase";
-};
-template <>
-struct EnumLimits<Keep> {
-  static constexpr Keep kLast = Keep::kNone;
-  static constexpr char kName[] = "choice of equal rows";
-};
-template <>
-struct EnumLimits<DistinctPhase> {
-  static constexpr DistinctPhase kLast = DistinctPhase::kFinalPositions;
-  static constexpr char kName[] = "distinct phase";
-};
-template <>
-struct EnumLimits<JoinType> {
-  static constexpr JoinType kLast = JoinType::kCross;
-  static constexpr char kName[] = "join type";
-};
-template <>
-struct EnumLimits<SamplePhase> {
-  static constexpr SamplePhase kLast = SamplePhase::kDraw;
-  static constexpr char kName[] = "sample phase";
-};
+constexpr EnumLimit<NodeKind> LimitOf(NodeKind /*kind*/) {
+  return {NodeKind::kDistinct, "node kind"};
+}
+constexpr EnumLimit<SinkKind> LimitOf(SinkKind /*kind*/) {
+  return {SinkKind::kCount, "sink kind"};
+}
+constexpr EnumLimit<Storage> LimitOf(Storage /*storage*/) {
+  return {Storage::kFile, "storage"};
+}
+constexpr EnumLimit<ExchangeMode> LimitOf(ExchangeMode /*mode*/) {
+  return {ExchangeMode::kGather, "exchange mode"};
+}
+constexpr EnumLimit<AggregatePhase> LimitOf(AggregatePhase /*phase*/) {
+  return {AggregatePhase::kFinal, "aggregate phase"};
+}
+constexpr EnumLimit<Keep> LimitOf(Keep /*keep*/) {
+  return {Keep::kNone, "choice of equal rows"};
+}
+constexpr EnumLimit<DistinctPhase> LimitOf(DistinctPhase /*phase*/) {
+  return {DistinctPhase::kFinalPositions, "distinct phase"};
+}
+constexpr EnumLimit<JoinType> LimitOf(JoinType /*type*/) {
+  return {JoinType::kCross, "join type"};
+}
+constexpr EnumLimit<SamplePhase> LimitOf(SamplePhase /*phase*/) {
+  return {SamplePhase::kDraw, "sample phase"};
+}
 
 }  // namespace xshards
