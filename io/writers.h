@@ -69,4 +69,20 @@ MakeWriterOptions(const ParquetWriterOptions& options);
 XSHARDS_EXPORT FormatOptionsPointer MakeWriterOptions(const IpcWriterOptions& options);
 XSHARDS_EXPORT FormatOptionsPointer MakeWriterOptions(const NoOptions& options);
 
+/// The options of a format's writer: `fill` gets its defaults and, for messages, what
+/// they are for, and returns those to use. nullptr for a format that is not written.
+template <typename Fill>
+FormatOptionsPointer WriterOptionsOf(const std::string& format, const Fill& fill) {
+  if (format == "csv") return MakeWriterOptions(fill(CsvWriterOptions{}, "CSV writing"));
+  if (format == "json") return MakeWriterOptions(fill(NoOptions{}, "JSON writing"));
+  if (format == "ipc") return MakeWriterOptions(fill(IpcWriterOptions{}, "IPC writing"));
+  if (format == "parquet") {
+    return MakeWriterOptions(fill(ParquetWriterOptions{}, "Parquet writing"));
+  }
+  if (format == "tfrecord") {
+    return MakeWriterOptions(fill(NoOptions{}, "TFRecord writing"));
+  }
+  return nullptr;
+}
+
 }  // namespace xshards::io

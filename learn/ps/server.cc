@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kWatchInterval{100};
 // Below this many bytes of parameters, waking a second thread costs more than it saves.
 constexpr int64_t kBytesWorthAnOwner = 256 * 1024;
 
-std::vector<std::string> StateNames(const UpdateRule& rule) {
+std::vector<std::string> NamesOfStates(const UpdateRule& rule) {
   std::vector<std::string> names;
   for (const RuleState& state : StatesOf(rule)) names.push_back(state.name);
   return names;
@@ -306,6 +306,26 @@ void ParameterServer::Stop() {
   region_->weights_bell().Ring();
 }
 
+arrow::Result<std::byte*> ParameterServer::State(int32_t state) const {
+  ARROW_RETURN_NOT_OK(region_->CheckState(state));
+  return region_->state(state);
+}
+
+arrow::Result<std::byte*> ParameterServer::Gradient(int32_t replica) const {
+  ARROW_RETURN_NOT_OK(region_->CheckReplica(replica));
+  return region_->gradient(replica);
+}
+
+arrow::Result<std::span<const uint8_t>> ParameterServer::Presence(int32_t replica) const {
+  ARROW_RETURN_NOT_OK(region_->CheckReplica(replica));
+  return region_->presence(replica);
+}
+
+arrow::Result<double> ParameterServer::Rows(int32_t replica) const {
+  ARROW_RETURN_NOT_OK(region_->CheckReplica(replica));
+  return region_->slot(replica).rows;
+}
+
 arrow::Result<UpdateRule> ParameterServer::RuleOf(int32_t group) const {
   if (group < 0 || group >= static_cast<int32_t>(rules_.size())) {
     return arrow::Status::IndexError("The server has parameter groups 0 to ",
@@ -314,10 +334,26 @@ arrow::Result<UpdateRule> ParameterServer::RuleOf(int32_t group) const {
   return rules_[static_cast<size_t>(group)];
 }
 
+arrow::Result<std::vector<std::string>> ParameterServer::StateNames(int32_t group) const {
+  ARROW_ASSIGN_OR_RAISE(const UpdateRule rule, RuleOf(group));
+  return NamesOfStates(rule);
+}
+
+arrow::Result<double> ParameterServer::LearningRate(int32_t group) const {
+  ARROW_ASSIGN_OR_RAISE(const UpdateRule rule, RuleOf(group));
+  return LearningRateOf(rule);
+}
+
+arrow::Status ParameterServer::SetLearningRate(int32_t group, double learning_rate) {
+  ARROW_ASSIGN_OR_RAISE(UpdateRule rule, RuleOf(group));
+  learn::SetLearningRate(&rule, learning_rate);
+  return SetRule(group, rule);
+}
+
 arrow::Status ParameterServer::SetRule(int32_t group, const UpdateRule& rule) {
   ARROW_ASSIGN_OR_RAISE(const UpdateRule current, RuleOf(group));
   ARROW_RETURN_NOT_OK(Validate(rule));
-  if (NameOf(current) != NameOf(rule) || StateNames(current) != StateNames(rule)) {
+  if (NameOf(current) != NameOf(rule) || NamesOfStates(current) != NamesOfStates(rule)) {
     return arrow::Status::Invalid(
         "Group ", group, " is trained by ", NameOf(current),
         "; it can only be replaced by a rule with the same states, got ", NameOf(rule));

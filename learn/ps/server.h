@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <arrow/result.h>
@@ -97,7 +98,20 @@ class XSHARDS_EXPORT ParameterServer {
   /// End this and every later wait of driver and replicas. From any thread.
   void Stop();
 
+  /// Vectors in the region: an optimizer state, and what a replica pushed last.
+  /// IndexError if there is no such state or replica.
+  arrow::Result<std::byte*> State(int32_t state) const;
+  arrow::Result<std::byte*> Gradient(int32_t replica) const;
+  /// One byte per parameter: whether the replica has a gradient for it.
+  arrow::Result<std::span<const uint8_t>> Presence(int32_t replica) const;
+  /// Of the replica's last gradient, or the sum of their weights.
+  arrow::Result<double> Rows(int32_t replica) const;
+
   arrow::Result<UpdateRule> RuleOf(int32_t group) const;
+  /// The optimizer states of a group, in the order of their vectors.
+  arrow::Result<std::vector<std::string>> StateNames(int32_t group) const;
+  arrow::Result<double> LearningRate(int32_t group) const;
+  arrow::Status SetLearningRate(int32_t group, double learning_rate);
   /// Change hyper-parameters from the next update on. The rule must keep the same states
   /// as the one it replaces.
   arrow::Status SetRule(int32_t group, const UpdateRule& rule);

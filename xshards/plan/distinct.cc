@@ -23,6 +23,14 @@ bool ReadsFiles(const PlanNode& plan) {
 
 }  // namespace
 
+arrow::Result<Keep> KeepFromName(const std::string& name) {
+  if (name == "first") return Keep::kFirst;
+  if (name == "last") return Keep::kLast;
+  if (name == "none") return Keep::kNone;
+  return arrow::Status::Invalid("keep must be 'first', 'last' or 'none', got '", name,
+                                "'");
+}
+
 bool IsMadeByPosition(const DistinctNode& distinct, const PlanNode& input) {
   return distinct.keep == Keep::kNone || !distinct.keys.empty() || !ReadsFiles(input);
 }

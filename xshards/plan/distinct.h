@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include <arrow/result.h>
 
 #include "xshards/export.h"
 #include "xshards/plan/plan.h"
 
 namespace xshards {
+
+/// Which of equal rows a name keeps: first, last or none. Invalid names any other.
+XSHARDS_EXPORT arrow::Result<Keep> KeepFromName(const std::string& name);
 
 // Distinct rows, by the positions of the rows to keep: only keys and positions move
 // between partitions, in parallel, and each partition then filters its own rows.

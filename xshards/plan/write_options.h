@@ -19,6 +19,14 @@ struct XSHARDS_EXPORT WriteOptions {
   /// Write to folders named after the values of these columns: see SinkSpec.
   std::optional<std::vector<std::string>> partition_cols{};
   FormatOptionsPointer format{};  // the writer's own
+
+  /// All but those of the writer.
+  template <typename Options, typename Visit>
+  static void VisitMembers(Options& options, const Visit& visit) {
+    visit("mode", options.mode);
+    visit("suffix", options.suffix);
+    visit("partition_cols", options.partition_cols);
+  }
 };
 
 }  // namespace xshards

@@ -86,10 +86,9 @@ void BindContext(py::module_& module) {
            })
       .def("bad_lines",
            [](const Context& self) {
-             FragmentMetrics all;
              const Profile profile = self.last_profile();
-             for (const auto& stage : profile.stages) all.Merge(stage.metrics);
-             return py::make_tuple(all.bad_lines, MessageText(all.first_bad_line),
+             const FragmentMetrics total = profile.Total();
+             return py::make_tuple(total.bad_lines, MessageText(total.first_bad_line),
                                    profile.begin_ns);
            })
       .def("release_idle",

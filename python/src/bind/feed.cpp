@@ -5,20 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include "learn/feed/feeder.h"
+#include "learn/feed/lent_partitions.h"
 #include "python/src/bindings.h"
 #include "python/src/convert/gil.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
+#include "python/src/convert/tensor_array.h"
 #include "python/src/run/action.h"
 #include "python/src/run/process_runner.h"
-#include "xshards/execution/fragments/fragment.h"
-#include "xshards/memory/memory_budget.h"
-#include "xshards/memory/segment_pool.h"
+#include "xshards/memory/segment.h"
 #include "xshards/shards.h"
 
 namespace xshards::python {
@@ -78,89 +77,35 @@ HomedFeeder MakeFeeder(const XShards& shards, const py::object& on_progress,
                                                        shards.context()->memory_pool()))};
 }
 
-/// Partitions that other processes read in place: an encoded list of segments and ranges,
-/// and the segments, which are kept alive by this object.
-class LentPartitions {
- public:
-  LentPartitions(std::shared_ptr<Context> context,
-                 const std::vector<Partition>& partitions)
-      : context_(std::move(context)) {
-    for (const Partition& partition : partitions) num_rows_ += partition.num_rows();
-    Fragment fragment;
-    fragment.root = MakeNode(LiteralNode{.schema = Unwrap(UnifySchemas(partitions)),
-                                         .partitions = partitions});
-    encoded_ = Unwrap([&] {
-      const ReleaseGil release;
-      return EncodeFragment(fragment, context_->storage());
-    }());
-    for (const auto& segment : encoded_.segments) segment->Lend();
-  }
-  ~LentPartitions() {
-    for (const auto& segment : encoded_.segments) segment->TakeBack();
-  }
-  LentPartitions(const LentPartitions&) = delete;
-  LentPartitions& operator=(const LentPartitions&) = delete;
+std::unique_ptr<learn::LentPartitions> Lend(const XShards& shards,
+                                            const py::object& on_progress) {
+  const auto partitions = Materialise(shards, on_progress);
+  return Unwrap([&] {
+    const ReleaseGil release;
+    return learn::LentPartitions::Make(shards.context(), partitions);
+  }());
+}
 
-  const Encoded& encoded() const { return encoded_; }
-  int64_t num_rows() const { return num_rows_; }
-
- private:
-  std::shared_ptr<Context> context_;
-  Encoded encoded_;  // after context_, so that it is destroyed first
-  int64_t num_rows_ = 0;
-};
-
-/// Partitions that another process lent.
-struct BorrowedPartitions {
-  /// Accounts for data read from disk.
-  struct Home {
-    explicit Home(int64_t memory_bytes) : budget(memory_bytes) {}
-    MemoryBudget budget;
-    std::unique_ptr<SegmentPool> segments;
-  };
-  std::shared_ptr<Home> home;
-  std::vector<Partition> partitions;  // after home, so that they are destroyed first
-};
-
-BorrowedPartitions Borrow(const std::shared_ptr<arrow::Buffer>& bytes,
-                          const py::iterable& described,
-                          const std::string& spill_directory, int64_t memory_bytes) {
-  auto home = std::make_shared<BorrowedPartitions::Home>(memory_bytes);
-  home->segments = Unwrap(SegmentPool::Make(spill_directory, &home->budget, 0));
+learn::BorrowedPartitions Borrow(const std::shared_ptr<arrow::Buffer>& bytes,
+                                 const py::iterable& described,
+                                 const std::string& spill_directory,
+                                 int64_t memory_bytes) {
   const auto segments =
       Unwrap(AdoptSegments(described, [](SegmentKind kind, int fd, int64_t size) {
         return Segment::Adopt(kind, fd, size);
       }));
-  const StorageEnvironment environment{.budget = &home->budget,
-                                       .segments = home->segments.get()};
-  const Fragment fragment = Unwrap(DecodeFragment(bytes, segments, environment));
-  return {home, fragment.root->as<LiteralNode>().partitions};
+  return Unwrap(
+      learn::BorrowedPartitions::Make(bytes, segments, spill_directory, memory_bytes));
 }
 
-HomedFeeder FeedBorrowed(const BorrowedPartitions& borrowed, WantedTensors tensors,
+HomedFeeder FeedBorrowed(const learn::BorrowedPartitions& borrowed, WantedTensors tensors,
                          int64_t batch_size, std::pair<int, int> replica, bool shuffle,
                          uint64_t seed, int64_t window_rows, int prefetch) {
   auto options = ToOptions(std::move(tensors), batch_size, replica, shuffle, seed,
                            window_rows, prefetch);
-  return {borrowed.home,
-          Unwrap(learn::Feeder::Make(borrowed.partitions, std::move(options),
-                                     borrowed.home->budget.pool()))};
-}
-
-/// A numpy view of a tensor. It is writable if made for this batch only; a view of stored
-/// data is read-only.
-py::array ToNumpy(const std::shared_ptr<void>& home, const learn::Tensor& tensor,
-                  int64_t num_rows) {
-  // Members are destroyed in reverse order: the buffer before the owner of its memory.
-  using Owner = std::pair<std::shared_ptr<void>, std::shared_ptr<arrow::Buffer>>;
-  const py::capsule base(new Owner(home, tensor.data),
-                         [](void* pointer) { delete static_cast<Owner*>(pointer); });
-  std::vector<py::ssize_t> shape = {num_rows};
-  shape.insert(shape.end(), tensor.row.shape.begin(), tensor.row.shape.end());
-  py::array array(py::dtype(learn::NumpyName(tensor.row.type)), std::move(shape),
-                  tensor.data->data(), base);
-  if (!tensor.data->is_mutable()) array.attr("flags").attr("writeable") = false;
-  return array;
+  return {borrowed.home(),
+          Unwrap(learn::Feeder::Make(borrowed.partitions(), std::move(options),
+                                     borrowed.pool()))};
 }
 
 /// (step, rows of the step over all replicas, arrays); None after the last.
@@ -180,18 +125,15 @@ py::object Next(HomedFeeder& self) {
 }  // namespace
 
 void BindFeed(py::module_& module) {
-  py::class_<LentPartitions>(module, "LentPartitions")
-      .def(py::init([](const XShards& shards, const py::object& on_progress) {
-        return std::make_unique<LentPartitions>(shards.context(),
-                                                Materialise(shards, on_progress));
-      }))
-      .def_property_readonly("num_rows", &LentPartitions::num_rows)
-      .def_property_readonly(
-          "bytes", [](const LentPartitions& self) { return self.encoded().bytes; })
-      .def_property_readonly("segments", [](const LentPartitions& self) {
-        return DescribeSegments(self.encoded().segments);
+  py::class_<learn::LentPartitions>(module, "LentPartitions")
+      .def(py::init(&Lend))
+      .def_property_readonly("num_rows", &learn::LentPartitions::num_rows)
+      .def_property_readonly("bytes", &learn::LentPartitions::bytes)
+      .def_property_readonly("segments", [](const learn::LentPartitions& self) {
+        return DescribeSegments(self.segments());
       });
-  py::class_<BorrowedPartitions>(module, "BorrowedPartitions").def(py::init(&Borrow));
+  py::class_<learn::BorrowedPartitions>(module, "BorrowedPartitions")
+      .def(py::init(&Borrow));
   py::class_<HomedFeeder>(module, "Feeder")
       .def(py::init(&MakeFeeder))
       .def_property_readonly(

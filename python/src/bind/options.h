@@ -16,12 +16,16 @@
 #include "io/text/text_encoding.h"
 #include "python/src/convert/pyarrow_caster.h"
 #include "python/src/convert/status_exception.h"
+#include "xshards/output/job_output.h"
 
 namespace xshards::python {
 
 // Enumerations go by their names.
 inline void FromName(const std::string& name, io::BadLines& to) {
   to = Unwrap(io::BadLinesFromName(name));
+}
+inline void FromName(const std::string& name, WriteMode& to) {
+  to = Unwrap(WriteModeFromName(name));
 }
 inline void FromName(const std::string& name, io::TextEncoding& to) {
   to = Unwrap(io::TextEncodingFromName(name));

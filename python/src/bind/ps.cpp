@@ -76,17 +76,7 @@ std::unique_ptr<ParameterServer> MakeServer(
 }
 
 py::array StateView(const ParameterServer& server, int32_t state, int64_t index) {
-  const RegionPtr& region = server.region();
-  Unwrap(region->CheckState(state));
-  return ParameterView(region, region->state(state), index, true);
-}
-
-std::vector<std::string> StateNames(const ParameterServer& server, int32_t group) {
-  std::vector<std::string> names;
-  for (auto& state : learn::StatesOf(Unwrap(server.RuleOf(group)))) {
-    names.push_back(state.name);
-  }
-  return names;
+  return ParameterView(server.region(), Unwrap(server.State(state)), index, true);
 }
 
 void BindServer(py::module_& module) {
@@ -114,7 +104,8 @@ void BindServer(py::module_& module) {
              return ParameterView(self.region(), self.region()->weights(), index, true);
            })
       .def("state", &StateView)
-      .def("state_names", &StateNames)
+      .def("state_names", [](const ParameterServer& self,
+                             int32_t group) { return Unwrap(self.StateNames(group)); })
       .def_property_readonly("step_counts",
                              [](const ParameterServer& self) {
                                const auto counts = self.region()->step_counts();
@@ -135,31 +126,24 @@ void BindServer(py::module_& module) {
            })
       .def("gradient",
            [](const ParameterServer& self, int32_t replica, int64_t index) {
-             Unwrap(self.region()->CheckReplica(replica));
-             return ParameterView(self.region(), self.region()->gradient(replica), index,
+             return ParameterView(self.region(), Unwrap(self.Gradient(replica)), index,
                                   true);
            })
-      .def("rows",
-           [](const ParameterServer& self, int32_t replica) {
-             Unwrap(self.region()->CheckReplica(replica));
-             return self.region()->slot(replica).rows;
-           })
+      .def("rows", [](const ParameterServer& self,
+                      int32_t replica) { return Unwrap(self.Rows(replica)); })
       .def("presence",
            [](const ParameterServer& self, int32_t replica) {
-             Unwrap(self.region()->CheckReplica(replica));
-             const auto flags = self.region()->presence(replica);
+             const auto flags = Unwrap(self.Presence(replica));
              return View(self.region(), py::dtype::of<uint8_t>(),
                          static_cast<int64_t>(flags.size()), flags.data(), false);
            })
       .def("learning_rate",
            [](const ParameterServer& self, int32_t group) {
-             return learn::LearningRateOf(Unwrap(self.RuleOf(group)));
+             return Unwrap(self.LearningRate(group));
            })
       .def("set_learning_rate",
            [](ParameterServer& self, int32_t group, double learning_rate) {
-             auto rule = Unwrap(self.RuleOf(group));
-             learn::SetLearningRate(&rule, learning_rate);
-             Unwrap(self.SetRule(group, rule));
+             Unwrap(self.SetLearningRate(group, learning_rate));
            })
       .def("set_rule",
            [](ParameterServer& self, int32_t group, const Rule& rule) {

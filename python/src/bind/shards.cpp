@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,10 @@
 #include "python/src/convert/status_exception.h"
 #include "python/src/run/action.h"
 #include "xshards/plan/aggregate_functions.h"
+#include "xshards/plan/distinct.h"
+#include "xshards/plan/write_options.h"
+#include "xshards/storage/collected.h"
 #include "xshards/types/conform.h"
-#include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::python {
 
@@ -74,10 +77,7 @@ XShards Join(const XShards& self, const XShards& right, JoinType type,
 /// Only if the columns are already known: nothing runs.
 XShards DropDuplicates(const XShards& self, const std::vector<std::string>& columns,
                        const std::string& keep) {
-  const Keep kept = keep == "first"  ? Keep::kFirst
-                    : keep == "last" ? Keep::kLast
-                                     : Keep::kNone;
-  return Unwrap(self.DropDuplicates(columns, kept));
+  return Unwrap(self.DropDuplicates(columns, Unwrap(KeepFromName(keep))));
 }
 
 XShards TransformPython(const XShards& self, std::string hash, std::string label,
@@ -100,22 +100,12 @@ XShards TransformPair(const XShards& self, const XShards& other, std::string has
                               other);
 }
 
-/// Each partition's payloads. If others hold rows, one without any is an empty table.
 arrow::Result<std::vector<std::vector<Payload>>> Load(
     const XShards& shards, const std::vector<Partition>& partitions,
     const arrow::StopToken& stop) {
-  // Partitions without a common type are returned unchanged.
-  const auto schema = DecodedSchema(UnifySchemas(partitions).ValueOr(nullptr));
-  std::vector<std::vector<Payload>> loaded;
-  loaded.reserve(partitions.size());
-  for (const Partition& partition : partitions) {
-    ARROW_RETURN_NOT_OK(stop.Poll());
-    ARROW_ASSIGN_OR_RAISE(auto payloads, partition.Load());
+  ARROW_ASSIGN_OR_RAISE(auto loaded, LoadAll(partitions, stop));
+  for (auto& payloads : loaded) {
     for (Payload& payload : payloads) payload = Anchor(shards.context(), payload);
-    if (payloads.empty() && schema != nullptr) {
-      payloads.push_back(Payload::Table(schema, {}));
-    }
-    loaded.push_back(std::move(payloads));
   }
   return loaded;
 }
@@ -138,32 +128,7 @@ arrow::Result<std::pair<std::vector<std::string>, int64_t>> Contents(
   ARROW_ASSIGN_OR_RAISE(const auto partitions, shards.Collect(stop));
   std::vector<std::string> names;
   for (const PayloadKind kind : KindsOf(partitions)) names.emplace_back(ToString(kind));
-  int64_t rows = 0;
-  for (const Partition& partition : partitions) rows += partition.num_rows();
-  return std::pair{std::move(names), rows};
-}
-
-WriteOptions WriteOptionsFrom(const py::dict& from) {
-  WriteOptions options;
-  options.mode = Unwrap(WriteModeFromName(from["mode"].cast<std::string>()));
-  options.suffix = from["suffix"].cast<std::string>();
-  SetOption(from["partition_cols"], options.partition_cols);
-  return options;
-}
-
-template <typename Options>
-FormatOptionsPointer TypedFrom(const py::dict& from, const char* owner) {
-  return io::MakeWriterOptions(OptionsFrom<Options>(from, owner));
-}
-
-/// nullptr for a format that the engine refuses.
-FormatOptionsPointer WriterOptionsFrom(const std::string& format, const py::dict& from) {
-  if (format == "csv") return TypedFrom<io::CsvWriterOptions>(from, "CSV writing");
-  if (format == "json") return TypedFrom<io::NoOptions>(from, "JSON writing");
-  if (format == "ipc") return TypedFrom<io::IpcWriterOptions>(from, "IPC writing");
-  if (format == "tfrecord") return TypedFrom<io::NoOptions>(from, "TFRecord writing");
-  if (format != "parquet") return nullptr;
-  return TypedFrom<io::ParquetWriterOptions>(from, "Parquet writing");
+  return std::pair{std::move(names), NumRows(partitions)};
 }
 
 void BindActions(py::class_<XShards>& shards) {
@@ -230,20 +195,15 @@ void BindActions(py::class_<XShards>& shards) {
                  *self.context(), on_progress,
                  [&](const arrow::StopToken& stop) { return self.Count(stop); });
            })
-      .def("unique",
-           [](const XShards& self, const py::object& on_progress) {
-             // As chunks: pandas copies them anyway, and one copy is enough.
-             const auto table = RunAction(*self.context(), on_progress,
-                                          [&](const arrow::StopToken& stop) {
-                                            return self.Distinct().ToTable(stop);
-                                          });
-             return Anchor(self.context(), table);
-           })
       .def("write", [](const XShards& self, const std::string& directory,
                        const std::string& format, const py::dict& options,
                        const py::dict& writer_options, const py::object& on_progress) {
-        auto converted = WriteOptionsFrom(options);
-        converted.format = WriterOptionsFrom(format, writer_options);
+        auto converted = OptionsFrom<WriteOptions>(options, "Writing");
+        converted.format = io::WriterOptionsOf(
+            format, [&](const auto& defaults, const std::string& writer) {
+              using Options = std::decay_t<decltype(defaults)>;
+              return OptionsFrom<Options>(writer_options, writer);
+            });
         return RunAction(*self.context(), on_progress, [&](const arrow::StopToken& stop) {
           return self.Write(directory, format, converted, stop);
         });

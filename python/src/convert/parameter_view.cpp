@@ -17,7 +17,7 @@ py::capsule KeepAlive(const std::shared_ptr<void>& mapping) {
 }  // namespace
 
 py::array View(const std::shared_ptr<void>& mapping, const py::dtype& dtype,
-               int64_t count, void* data, bool writable) {
+               int64_t count, const void* data, bool writable) {
   py::array array(dtype, {count}, {dtype.itemsize()}, data, KeepAlive(mapping));
   if (!writable) array.attr("setflags")(py::arg("write") = false);
   return array;

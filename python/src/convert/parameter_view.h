@@ -13,7 +13,7 @@ namespace xshards::python {
 
 /// Memory of `mapping` as an array, which keeps the mapping alive. No copy.
 pybind11::array View(const std::shared_ptr<void>& mapping, const pybind11::dtype& dtype,
-                     int64_t count, void* data, bool writable);
+                     int64_t count, const void* data, bool writable);
 
 /// One parameter's part of a flat vector in `mapping`, likewise. Raises IndexError if the
 /// model has no such parameter.

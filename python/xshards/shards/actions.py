@@ -105,8 +105,9 @@ class Actions(Base):
         info = self._known_info(schema)
         objects = plain._objects_among(schema.names)
         distinct = plain.drop_duplicates() if objects else plain
-        find = distinct._core.to_table if objects else distinct._core.unique
-        values = distinct._run(find).column(0)
+        # As chunks: pandas copies them anyway, and one copy is enough.
+        core = distinct._core if objects else distinct._core.distinct()
+        values = distinct._run(core.to_table).column(0)
         field = schema.field(0).with_type(values.type)
         frame = table_to_frame(pa.table([values], schema=pa.schema([field])), info)
         column = frame if frame.ndim == 1 else frame.iloc[:, 0]

@@ -211,7 +211,7 @@ class SortOps(Base):
             if added:
                 keyed._full_schema()  # so that the result's columns are known
             by = [added.get(key, key) for key in keys]
-            core = keyed._core.drop_duplicates(by, str(keep))
+            core = keyed._core.drop_duplicates(by, keep or "none")
             result = keyed._derive(core.drop(list(added.values())) if added else core)
         return result._without_index() if ignore_index else result
 

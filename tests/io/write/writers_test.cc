@@ -29,6 +29,24 @@ std::string Contents(const std::string& path) {
   return text.str();
 }
 
+TEST(WriterOptions, AreThoseOfTheFormat) {
+  std::vector<std::string> filled;
+  for (const std::string format : {"csv", "json", "ipc", "parquet", "tfrecord"}) {
+    const auto options = WriterOptionsOf(format, [&](auto defaults, const char* owner) {
+      if constexpr (std::is_same_v<decltype(defaults), CsvWriterOptions>) {
+        defaults.sep = ';';
+      }
+      filled.emplace_back(owner);
+      return defaults;
+    });
+    EXPECT_NE(options, nullptr) << format;
+  }
+  EXPECT_THAT(filled, ElementsAre("CSV writing", "JSON writing", "IPC writing",
+                                  "Parquet writing", "TFRecord writing"));
+  EXPECT_EQ(WriterOptionsOf("xml", [](auto defaults, const char*) { return defaults; }),
+            nullptr);
+}
+
 class Writers : public IoTest {
  protected:
   // Write batches as one partition, through the sink of the operator table.

@@ -95,6 +95,35 @@ TEST(ParameterServer, ChecksNumbersOfParametersReplicasAndStates) {
   EXPECT_FAILS(IndexError, "optimizer states, got 9", region.CheckState(9));
 }
 
+TEST(ParameterServer, GivesTheVectorsOfItsRegion) {
+  const auto server = MakeServer({{.name = "a", .count = 1}, {.name = "b", .count = 2}},
+                                 {.rules = {Adam{}}, .num_replicas = 3});
+  const auto& region = *server->region();
+  EXPECT_EQ(server->State(1).ValueOrDie(), region.state(1));
+  EXPECT_EQ(server->Gradient(2).ValueOrDie(), region.gradient(2));
+  EXPECT_EQ(server->Presence(2).ValueOrDie().data(), region.presence(2).data());
+  EXPECT_EQ(server->Presence(2).ValueOrDie().size(), 2);
+  EXPECT_EQ(server->Rows(0).ValueOrDie(), 0);
+  EXPECT_FAILS(IndexError, "optimizer states, got 2", server->State(2));
+  EXPECT_FAILS(IndexError, "replicas 0 to 2, got 3", server->Gradient(3));
+  EXPECT_FAILS(IndexError, "replicas 0 to 2, got -1", server->Presence(-1));
+  EXPECT_FAILS(IndexError, "replicas 0 to 2, got 3", server->Rows(3));
+}
+
+TEST(ParameterServer, ReadsAndChangesTheRuleOfAGroup) {
+  auto server = MakeServer({{.name = "a", .count = 1}, {.name = "b", .count = 2}},
+                           {.rules = {Adam{.learning_rate = 0.25}}});
+  EXPECT_EQ(server->StateNames(0).ValueOrDie(),
+            (std::vector<std::string>{"exp_avg", "exp_avg_sq"}));
+  EXPECT_EQ(server->LearningRate(0).ValueOrDie(), 0.25);
+  ASSERT_OK(server->SetLearningRate(0, 0.5));
+  EXPECT_EQ(server->LearningRate(0).ValueOrDie(), 0.5);
+  EXPECT_FAILS(IndexError, "groups 0 to 0, got 1", server->StateNames(1));
+  EXPECT_FAILS(IndexError, "groups 0 to 0, got 1", server->LearningRate(1));
+  EXPECT_FAILS(IndexError, "groups 0 to 0, got 1", server->SetLearningRate(1, 0.5));
+  EXPECT_FAILS(Invalid, "learning_rate", server->SetLearningRate(0, -1));
+}
+
 TEST(ParameterServer, UpdateIsBitwiseTheSameWhateverTheNumberOfOwners) {
   for (auto max_norm : {std::optional<double>{}, std::optional<double>{0.5}}) {
     const auto expected = TrainAwkwardly(1, max_norm);

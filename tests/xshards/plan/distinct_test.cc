@@ -44,6 +44,13 @@ TEST(DistinctRows, AreAPlanNodeOfTheirOwn) {
             "Distinct by all columns");
 }
 
+TEST(DistinctRows, KeepNamedRows) {
+  EXPECT_EQ(KeepFromName("first").ValueOrDie(), Keep::kFirst);
+  EXPECT_EQ(KeepFromName("last").ValueOrDie(), Keep::kLast);
+  EXPECT_EQ(KeepFromName("none").ValueOrDie(), Keep::kNone);
+  EXPECT_FAILS(Invalid, "'first', 'last' or 'none', got 'False'", KeepFromName("False"));
+}
+
 TEST(DistinctRows, KnowTheSchemaOfEveryPhase) {
   const auto rows = NumberedShards(TestContext(), 1, 4).plan();
   const auto names = [&](DistinctPhase phase) {

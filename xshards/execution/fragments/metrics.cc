@@ -23,6 +23,12 @@ void FragmentMetrics::Merge(const FragmentMetrics& other) {
   seconds += other.seconds;
 }
 
+FragmentMetrics Profile::Total() const {
+  FragmentMetrics total;
+  for (const auto& stage : stages) total.Merge(stage.metrics);
+  return total;
+}
+
 void Progress::StartStage(std::string label, int total) {
   std::lock_guard lock(mutex_);
   current_ = {

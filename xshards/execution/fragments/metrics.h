@@ -61,6 +61,9 @@ struct Profile {
   std::vector<StageProfile> stages;
   double wall_seconds = 0;
   int64_t begin_ns = 0;  // of the steady clock
+
+  /// The sum over the stages.
+  XSHARDS_EXPORT FragmentMetrics Total() const;
 };
 
 /// Lets another thread watch an action. Thread-safe.

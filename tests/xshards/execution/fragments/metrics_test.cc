@@ -27,6 +27,21 @@ TEST(FragmentMetrics, MergeAddsEverything) {
   EXPECT_EQ(sum.seconds, 12);
 }
 
+TEST(Profile, AddsItsStages) {
+  Profile profile;
+  EXPECT_EQ(profile.Total().bad_lines, 0);
+  const FragmentMetrics clean{.rows_read = 5};
+  const FragmentMetrics first{.rows_read = 2, .bad_lines = 1, .first_bad_line = "a:3"};
+  const FragmentMetrics second{.bad_lines = 4, .first_bad_line = "b:7"};
+  for (const auto& metrics : {clean, first, second}) {
+    profile.stages.push_back({.metrics = metrics});
+  }
+  const auto total = profile.Total();
+  EXPECT_EQ(total.rows_read, 7);
+  EXPECT_EQ(total.bad_lines, 5);
+  EXPECT_EQ(total.first_bad_line, "a:3");
+}
+
 TEST(Progress, CountsStagesAndTheirFragments) {
   Progress progress;
   EXPECT_EQ(progress.Get().stage, 0);
