@@ -118,7 +118,7 @@ class Context:
 
     @property
     def spill_dir(self) -> str:
-        """Where data beyond the budget goes.
+        """The directory for data beyond the budget.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class Context:
         self._pools.clear()
 
     def _pool_for(self, settings: Settings) -> WorkerPool:
-        """Give the pool of processes with these settings, to be used by one thread.
+        """Return the pool of processes with these settings, to be used by one thread.
 
         It is kept, so that the next who asks need not wait for a fork server.
         """
@@ -216,8 +216,8 @@ def init(
         Whether actions over a second show a progress bar; by default if stderr is a
         terminal.
     stopped_timeout : float, default 60
-        After how many seconds a worker process that somebody stopped (SIGSTOP) is
-        replaced; a warning names it at once. ``math.inf`` for never.
+        Seconds after which a worker process that was stopped (SIGSTOP) is replaced; a
+        warning names it at once. ``math.inf`` for never.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def stop() -> None:
 
 
 def default_context() -> Context:
-    """Give the session's context, made on first use."""
+    """Return the session's context, made on first use."""
     global _default
     with _lock:
         if _default is None:

@@ -60,7 +60,7 @@ class XShardsUnicodeDecodeError(XShardsValueError, UnicodeDecodeError):
         self.message = message
 
     def __str__(self) -> str:
-        """Give the message, which names the file."""
+        """Return the message, which names the file."""
         return self.message
 
     def __reduce__(self) -> tuple[type, tuple[str, str, bytes]]:

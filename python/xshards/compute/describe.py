@@ -25,12 +25,12 @@ _MOMENTS = ("count", "mean", "std", "min", "max")
 
 
 def is_number(column: pa.DataType) -> bool:
-    """Tell whether values of this type can be summed; booleans do not count."""
+    """Return whether values of this type can be summed; booleans do not count."""
     return bool(pa.types.is_integer(column) or pa.types.is_floating(column))
 
 
 def kind_of(dtype: Any) -> str:
-    """Tell how pandas summarises a column: as numbers, times, spans or values."""
+    """Return how pandas summarises a column: as numbers, times, spans or values."""
     if pd.api.types.is_bool_dtype(dtype):
         return "values"
     if pd.api.types.is_numeric_dtype(dtype):

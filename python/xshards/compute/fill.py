@@ -24,7 +24,7 @@ __all__ = ["fill_of", "takes"]
 
 
 def takes(field: pa.Field, value: object) -> bool:
-    """Tell whether a value has a column's family of types, and so needs no cast."""
+    """Return whether a value has a column's family of types, and so needs no cast."""
     column = field.type
     if pa.types.is_dictionary(column):
         column = column.value_type
@@ -88,7 +88,7 @@ def _holds(column: pa.DataType, value: object) -> bool:
 
 
 def _typed(value: Any, column: pa.DataType) -> pa.Scalar:
-    """Give a value as one of a column's type; texts may be times, as in pandas."""
+    """Return a value as one of a column's type; texts may be times, as in pandas."""
     if pa.types.is_timestamp(column) and isinstance(
         value, str | datetime.datetime | np.datetime64
     ):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact quantiles of columns too large to gather.
 
-Values are counted in buckets, which tells the buckets the wanted ones are in; only what
-is in those is gathered. A value's bucket never decreases with the value, whatever is
-rounded on the way, so the result is exact.
+Values are counted in buckets, and only the buckets that contain a wanted quantile are
+gathered. A value's bucket never decreases with the value, whatever is rounded on the
+way, so the result is exact.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def quantiles(
     extent
         Of the column.
     interpolation
-        What is between two values: what is in proportion, or one of them, which then
-        has the column's type.
+        How to compute a quantile that lies between two values: interpolated, or one of
+        them, which then has the column's type.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions of columns: the engine computes values, pandas decides their dtypes.
 
-The engine computes what many functions of many columns need in one pass. Which type a
-result has, what a missing one looks like and what is refused is asked of pandas, by
-calling its function on a few rows of the same dtype.
+The engine computes what many functions of many columns need in one pass. The type of a
+result, its missing value and unsupported dtypes are found by calling pandas' function
+on a few rows of the same dtype.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Reduction:
     options: Mapping[str, Any]
 
     def of(self, sample: pd.Series[Any]) -> Any:
-        """Give what pandas makes of a sample."""
+        """Return what pandas makes of a sample."""
         return _by_pandas(sample, self.function, self.options)
 
     def check(self) -> None:
@@ -155,7 +155,7 @@ class Reduction:
         return pd.Series(rows, dtype=object).astype(dtype)
 
     def _lacks_values(self, values: Values, num_rows: int) -> bool:
-        """Tell whether missing values make the result a missing one."""
+        """Return whether missing values make the result a missing one."""
         if not self._needs_count:
             return False
         count = self._count(values)
@@ -249,7 +249,7 @@ def find(shards: Any, wanted: Sequence[Reduction]) -> list[Found]:
 
 
 def as_scalar(wanted: Reduction, found: Found) -> Any:
-    """Give a result as pandas gives that of a Series."""
+    """Return a result as pandas gives that of a Series."""
     result = wanted.of(found.sample)
     value = found.value
     if value is None:
@@ -265,7 +265,7 @@ def as_series(
     found: Sequence[Found],
     labels: pd.Index[Any],
 ) -> pd.Series[Any]:
-    """Give results of one function as pandas gives those of a DataFrame."""
+    """Return results of one function as pandas gives those of a DataFrame."""
     samples = {n: one.sample.reset_index(drop=True) for n, one in enumerate(found)}
     results: pd.Series[Any] = _by_pandas(pd.DataFrame(samples), function, options)
     cells = [
@@ -276,7 +276,7 @@ def as_series(
 
 
 def dtype_in_table(wanted: Sequence[Reduction], found: Sequence[Found]) -> Any:
-    """Give the dtype of results of one column under each other in a DataFrame."""
+    """Return the dtype of results of one column under each other in a DataFrame."""
     samples = [one.sample for one in found]
     sample = next((one for one in samples if one.notna().any()), samples[0])
     functions = [one.function for one in wanted]
@@ -293,7 +293,7 @@ def _by_pandas(sample: Any, function: str, options: Mapping[str, Any]) -> Any:
 
 
 def _holds_other_values(column: Column) -> bool:
-    """Tell whether the engine has numbers or times where pandas has other values."""
+    """Return whether the engine has numbers or times where pandas has other values."""
     kinds = pa.types
     if _is_object(column.dtype):
         return bool(kinds.is_temporal(column.type))
@@ -305,7 +305,7 @@ def _is_half(column: pa.DataType) -> bool:
 
 
 def _some(dtype: Any) -> pd.Series[Any]:
-    """Give a few values of a dtype; missing ones where it has no numbers."""
+    """Return a few values of a dtype; missing ones where it has no numbers."""
     if dtype.kind not in "biufmM" and not _is_object(dtype):
         return _missing(dtype)
     return pd.Series([0, 1] + [0] * (_SAMPLE_ROWS - 2)).astype(dtype)
@@ -320,14 +320,14 @@ def _missing(dtype: Any) -> pd.Series[Any]:
 
 
 def _free_names(taken: Iterable[str]) -> Iterable[str]:
-    """Give names that no column has."""
+    """Return names that no column has."""
     known = set(taken)
     names = (f"truth {n}" for n in itertools.count())
     return (name for name in names if name not in known)
 
 
 def _true_and_false(column: pa.DataType) -> tuple[Any, Any] | None:
-    """Give values of a type that are true and false; None if they are not known."""
+    """Return values of a type that are true and false; None if they are not known."""
     kinds = pa.types
     if kinds.is_large_string(column) or kinds.is_string(column):
         return "x", ""
@@ -340,7 +340,7 @@ def _true_and_false(column: pa.DataType) -> tuple[Any, Any] | None:
 
 
 def _truth(column: Column) -> Expression:
-    """Tell whether a value is true; missing where it is."""
+    """Return whether a value is true; missing where it is."""
     value = col(column.name)
     sides = _true_and_false(column.type)
     if sides is None or pa.types.is_boolean(column.type):

@@ -41,7 +41,7 @@ def constant(value: object) -> pa.Scalar:
 
 
 def is_plain(value: Any) -> TypeGuard[bool | float | str]:
-    """Tell whether the engine accepts a value unchanged, without pandas."""
+    """Return whether the engine accepts a value unchanged, without pandas."""
     kind = type(value)
     if kind is int:
         return bool(-(2**63) <= value < 2**63)
@@ -51,7 +51,7 @@ def is_plain(value: Any) -> TypeGuard[bool | float | str]:
 
 
 def array_of(values: list[Any]) -> pa.Array:
-    """Give values as an array, also integers of both ends of the range."""
+    """Return values as an array, also integers of both ends of the range."""
     try:
         return pa.array(values)
     except OverflowError:
@@ -59,7 +59,7 @@ def array_of(values: list[Any]) -> pa.Array:
 
 
 def beyond_integers(value: object) -> object:
-    """Give what to compare with in place of an integer that no column can hold.
+    """Return what to compare with in place of an integer that no column can hold.
 
     As a float it could be equal to the largest integer of a column.
     """
@@ -95,7 +95,7 @@ def _scalar(value: Any) -> pa.Scalar:
 
 
 def target_of(dtype: Any) -> tuple[pa.DataType, str]:
-    """Give the Arrow type that holds a dtype, and its name if Arrow's means another."""
+    """Return the Arrow type for a dtype, and the dtype's name if it needs noting."""
     if isinstance(dtype, pa.DataType):
         return as_arrow_type(dtype), ""
     try:

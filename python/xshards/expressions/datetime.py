@@ -190,7 +190,7 @@ class DatetimeMethods(Accessor):
         return (self.month == 12) & (self.day == 31)
 
     def isocalendar(self) -> IsoCalendar:
-        """Give year, week and day by ISO 8601: ``xs.col("t").dt.isocalendar().week``.
+        """Return year, week and day by ISO 8601: ``xs.col("t").dt.isocalendar().week``.
 
         Returns
         -------
@@ -341,7 +341,7 @@ class DatetimeMethods(Accessor):
         return self._of.call("strftime", date_format)
 
     def day_name(self) -> Expression:
-        """Give the English name of the day of the week.
+        """Return the English name of the day of the week.
 
         Returns
         -------
@@ -357,7 +357,7 @@ class DatetimeMethods(Accessor):
         return self.strftime("%A")
 
     def month_name(self) -> Expression:
-        """Give the English name of the month.
+        """Return the English name of the month.
 
         Returns
         -------
@@ -417,7 +417,7 @@ class DatetimeMethods(Accessor):
         return self._of.call("assume_zone", tz or "")
 
     def total_seconds(self) -> Expression:
-        """Give a duration in seconds.
+        """Return a duration in seconds.
 
         Returns
         -------

@@ -92,7 +92,7 @@ class Expression(Operators):
         return self.call("abs")
 
     def isna(self) -> Expression:
-        """Tell whether the value is missing (null or NaN).
+        """Return whether the value is missing (null or NaN).
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Expression(Operators):
         return self.call("is_null")
 
     def notna(self) -> Expression:
-        """Tell whether the value is not missing.
+        """Return whether the value is not missing.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class Expression(Operators):
     notnull = notna
 
     def isin(self, values: Iterable[Any]) -> Expression:
-        """Tell whether the value is one of `values`.
+        """Return whether the value is one of `values`.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Expression(Operators):
         right: object,
         inclusive: Literal["both", "neither", "left", "right"] = "both",
     ) -> Expression:
-        """Tell whether the value lies between two others.
+        """Return whether the value is between two others.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Expression(Operators):
         Parameters
         ----------
         value : Expression or constant
-            What to put there.
+            The replacement.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class Expression(Operators):
         condition : Expression
             True where the value is kept; missing counts as false.
         other : Expression or constant, optional
-            What to put elsewhere; a missing value by default.
+            The value elsewhere; missing by default.
 
         Returns
         -------

@@ -37,7 +37,7 @@ class SplitText(Expression):
 
     @property
     def str(self) -> Any:
-        """What can be asked of the parts: one of them, or how many there are."""
+        """Functions of the parts of a text: one part, or their number."""
         return PartMethods(self)
 
 
@@ -75,7 +75,7 @@ class PartMethods:
         return self._of._parts.call("list_value_length").cast("int64")
 
     def get(self, i: int) -> Expression:
-        """Give the i-th part; missing if there are fewer.
+        """Return the i-th part; missing if there are fewer.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class PartMethods:
         return self._get(i)._noted(pa.large_string(), _OBJECT)
 
     def __getitem__(self, key: object) -> Expression:
-        """Give a part: ``xs.col("s").str.split("-").str[0]``."""
+        """Return a part: ``xs.col("s").str.split("-").str[0]``."""
         if not isinstance(key, int):
             msg = f"only single parts are supported, such as .str[0], got {key!r}"
             raise XShardsNotImplementedError(msg)
@@ -118,7 +118,7 @@ class PartMethods:
         return self._from_end(i, of._most + 1)
 
     def _from_end(self, i: int, most: int) -> Expression:
-        """Give a part counted from the end of at most `most` parts."""
+        """Return a part counted from the end of at most `most` parts."""
         if most > _MOST_FROM_END:
             msg = (
                 f"counting from the end needs at most {_MOST_FROM_END} parts, got "
@@ -136,7 +136,7 @@ name_methods(PartMethods, "Expression.str")
 
 
 def extract_text(text: Expression, pattern: str) -> Expression:
-    """Give what the one group of a pattern matches, missing where it does not."""
+    """Return what the one group of a pattern matches, missing where it does not."""
     begin, end, optional = _group_of(pattern)
     inside = pattern[begin:end]
     if inside.startswith("?P<"):
@@ -150,7 +150,7 @@ def extract_text(text: Expression, pattern: str) -> Expression:
     # The engine gives empty text for a group that did not participate in a match.
     if re.fullmatch(inside, "") is not None:
         msg = (
-            "extract cannot tell a group that is empty from one that is left out: let "
+            "extract cannot distinguish an empty group from an unmatched one: let "
             f"the group match something, got {pattern!r}"
         )
         raise XShardsNotImplementedError(msg)

@@ -102,7 +102,7 @@ class StringMethods(CharacterMethods, PatternMethods):
         return self._of.call("text_replace_slice", start or 0, end, repl)
 
     def get(self, i: int) -> Expression:
-        """Give the i-th character; missing where the text is shorter.
+        """Return the i-th character; missing where the text is shorter.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class StringMethods(CharacterMethods, PatternMethods):
         pat : str
             What is between the parts, as plain text.
         n : int, default -1
-            At how many to split, from the start; at all by default.
+            The maximal number of splits, from the start; all by default.
         regex : bool, optional
             Whether `pat` is a regular expression, which is not known: False says that
             more than one character with a meaning in patterns is plain text.
@@ -259,7 +259,7 @@ class StringMethods(CharacterMethods, PatternMethods):
         return reduce(lambda left, right: left + sep + right, texts)
 
     def __getitem__(self, key: int | builtins.slice) -> Expression:
-        """Give a character, or cut out some: ``xs.col("s").str[:3]``."""
+        """Return a character, or cut out some: ``xs.col("s").str[:3]``."""
         if isinstance(key, builtins.slice):
             return self.slice(key.start, key.stop, key.step)
         return self.get(key)

@@ -84,7 +84,7 @@ class PatternMethods(Accessor):
         return self._of.call("text_count", pattern)
 
     def find(self, sub: str) -> Expression:
-        """Give the position of the first `sub` in the text, -1 if there is none.
+        """Return the position of the first `sub` in the text, -1 if there is none.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class PatternMethods(Accessor):
         return before.str.len().where(there | self._of.isna(), -1)
 
     def rfind(self, sub: str) -> Expression:
-        """Give the position of the last `sub` in the text, -1 if there is none.
+        """Return the position of the last `sub` in the text, -1 if there is none.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class PatternMethods(Accessor):
         return before.str.len().where(there | self._of.isna(), -1)
 
     def startswith(self, prefix: str | tuple[str, ...], na: Any = None) -> Expression:
-        """Tell whether the text starts with `prefix`, or one of several.
+        """Return whether the text starts with `prefix`, or one of several.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class PatternMethods(Accessor):
         return self._filled(self._match_any("starts_with", prefix), na)
 
     def endswith(self, suffix: str | tuple[str, ...], na: Any = None) -> Expression:
-        """Tell whether the text ends with `suffix`, or one of several.
+        """Return whether the text ends with `suffix`, or one of several.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class PatternMethods(Accessor):
         na: Any = None,
         regex: bool = True,  # noqa: FBT001
     ) -> Expression:
-        """Tell whether `pattern` occurs in the text.
+        """Return whether `pattern` occurs in the text.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class PatternMethods(Accessor):
     )
 
     def extract(self, pat: str, flags: int = 0, *, expand: bool = False) -> Expression:
-        """Give what the group of a regular expression (RE2's syntax) matches first.
+        """Return what the group of a regular expression (RE2's syntax) matches first.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ def _with_flags(pattern: str, flags: int) -> str:
 
 
 def _matches_nothing(pattern: str) -> bool:
-    """Tell whether a pattern matches between characters, where Arrow stays for n."""
+    """Return whether a pattern matches between characters, where Arrow stays for n."""
     try:
         found = [re.search(pattern, text) for text in ("", "a a")]
     except re.error:  # syntax that only RE2 supports

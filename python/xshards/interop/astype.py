@@ -30,7 +30,7 @@ _PARTS: tuple[Any, ...] = ("s", "ms", "us", "ns")
 
 
 def dtype_named(dtype: Any) -> Any:
-    """Give the dtype of pandas, or Arrow's own type, that is asked for."""
+    """Return the dtype of pandas, or Arrow's own type, that is asked for."""
     if isinstance(dtype, pa.DataType):
         return dtype
     try:
@@ -44,14 +44,14 @@ def dtype_named(dtype: Any) -> Any:
 
 
 def with_missing(dtype: Any) -> Any:
-    """Give Arrow's type for integers of numpy, among which values may be missing."""
+    """Return Arrow's type for integers of numpy, among which values may be missing."""
     named = dtype_named(dtype)
     is_integer = isinstance(named, np.dtype) and named.kind in "iu"
     return pa.from_numpy_dtype(named) if is_integer else dtype
 
 
 def engine_converts(field: pa.Field, dtype: Any) -> bool:
-    """Tell whether the engine converts a column to a dtype as pandas does.
+    """Return whether the engine converts a column to a dtype as pandas does.
 
     It converts numbers and text. What becomes of floats and times as text, and of all
     else, is a matter of pandas.
@@ -87,14 +87,14 @@ def _is_number(source: pa.DataType) -> bool:
 
 
 def category_of(dtype: Any, distinct: Any) -> Any:
-    """Give a category with categories; by default those of the `distinct` values."""
+    """Return a category with categories; by default those of the `distinct` values."""
     if dtype.categories is not None:
         return dtype
     return pd.CategoricalDtype(pd.Categorical(distinct()).categories, dtype.ordered)
 
 
 def is_text_of_times(field: pa.Field, dtype: Any) -> bool:
-    """Tell whether a conversion writes times, whose format depends on all of them."""
+    """Return whether a conversion writes times, whose format depends on all of them."""
     is_time = pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)
     is_text = isinstance(dtype, pd.StringDtype) or (
         isinstance(dtype, np.dtype) and dtype.kind == "U"

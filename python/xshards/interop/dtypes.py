@@ -224,7 +224,7 @@ def _categories_to_arrow(label: Any, column: Any) -> tuple[Any, Marks]:
 
 
 def categories_of(field: pa.Field) -> pd.Index[Any]:
-    """Give the categories of a column of dtype category."""
+    """Return the categories of a column of dtype category."""
     return _stored_categories(marks_of(field))[0]
 
 

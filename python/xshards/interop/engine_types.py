@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrow data of any type as the engine holds it.
 
-Text is large_utf8 or dictionary(int32, large_utf8); views and run-end encoding are
-other people's ways to store what the engine stores plainly.
+Text is large_utf8 or dictionary(int32, large_utf8); views and run-end encoded values
+are decoded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["engine_type", "normalise", "to_engine"]
 
 
 def normalise(table: pa.Table, *, ours: bool = False) -> pa.Table:
-    """Give a table the engine's types and distinct names.
+    """Convert a table to the engine's types and distinct names.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def normalise(table: pa.Table, *, ours: bool = False) -> pa.Table:
 
 
 def to_engine(name: str, column: Any) -> Any:
-    """Give an array or chunked array the engine's type for it."""
+    """Convert an array or chunked array to the engine's type for it."""
     if engine_type(column.type) == column.type:
         return column
     try:
@@ -63,7 +63,7 @@ def to_engine(name: str, column: Any) -> Any:
 
 
 def engine_type(arrow: pa.DataType) -> pa.DataType:
-    """Give the type in which the engine holds values of a type."""
+    """Return the type in which the engine holds values of a type."""
     types = pa.types
     if types.is_string(arrow) or types.is_string_view(arrow):
         return pa.large_string()

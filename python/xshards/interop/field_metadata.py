@@ -84,7 +84,7 @@ def store_object(value: Any) -> bytes:
 
 
 def is_ours(content: bytes | None) -> bool:
-    """Tell whether this session pickled something."""
+    """Return whether this session pickled something."""
     return content is not None and hmac.compare_digest(content[: len(_token)], _token)
 
 

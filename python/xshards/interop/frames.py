@@ -186,7 +186,7 @@ def table_to_frame(
 
 
 def cells_of(table: pa.Table, name: str) -> Any:
-    """Give the cells of a column as pandas has them in an object column."""
+    """Return the cells of a column as pandas has them in an object column."""
     column = table.select([table.schema.get_field_index(name)])
     frame = _to_columns(column, use_threads=False, lend=None)
     return frame.iloc[:, 0].astype(object).to_numpy()

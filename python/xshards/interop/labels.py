@@ -102,7 +102,7 @@ def label_marks(name: str, label: Any) -> Marks:
 
 
 def label_of(field: pa.Field) -> Any:
-    """Give the label of a column."""
+    """Return the label of a column."""
     noted = marks_of(field).get(LABEL) if field.metadata else None
     if noted is None:
         return field.name
@@ -121,7 +121,7 @@ def index_mark(number: int, name: Any) -> Marks:
 
 
 def level_of(field: pa.Field) -> tuple[int, Any] | None:
-    """Give the number and name of the index level a column holds; None if none."""
+    """Return the number and name of the index level a column holds; None if none."""
     noted = marks_of(field).get(INDEX) if field.metadata else None
     if noted is None:
         return None
@@ -146,7 +146,7 @@ class LabelledNames:
     by_text: dict[str, list[str]]
 
     def find(self, label: Any) -> list[str]:
-        """Give the names of the columns of a label; none if there is no such column."""
+        """Return the names of the columns of a label; empty if there are none."""
         if isinstance(label, str):
             return self.by_text.get(label, [])
         return [

@@ -99,7 +99,7 @@ def pickle_cells(cells: Cells, missing: Cells) -> pa.Array:
 
 
 def has_pickles(column: pa.ChunkedArray) -> bool:
-    """Tell whether cells of a column are pickles that this session made."""
+    """Return whether cells of a column are pickles that this session made."""
     if not pa.types.is_large_binary(column.type) or len(column) == column.null_count:
         return False
     found = pc.starts_with(column, pattern=session_token())
@@ -115,14 +115,14 @@ def unpickle_cells(column: pa.ChunkedArray, marks: Marks) -> Cells:
 
 
 def cells_of_json(column: pa.ChunkedArray) -> Cells:
-    """Give the Python values of JSON text, as pandas has them: NaN for missing ones."""
+    """Return the Python values of JSON text as in pandas: NaN for missing ones."""
     texts = column.to_pylist()
     cells = (np.nan if text is None else json.loads(text) for text in texts)
     return np.fromiter(cells, object, len(column))
 
 
 def objects_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
-    """Give the Python values of a typed object column."""
+    """Return the Python values of a typed object column."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_large_string(column.type):
@@ -133,7 +133,7 @@ def objects_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
 
 
 def is_tensor(arrow: pa.DataType) -> bool:
-    """Tell whether the cells of a type are ndarrays of one shape."""
+    """Return whether the cells of a type are ndarrays of one shape."""
     if isinstance(arrow, pa.FixedShapeTensorType):
         return True
     if not pa.types.is_fixed_size_list(arrow):
@@ -143,7 +143,7 @@ def is_tensor(arrow: pa.DataType) -> bool:
 
 
 def tensors_from_arrow(column: pa.ChunkedArray, marks: Marks) -> Cells:
-    """Give the ndarrays of a tensor column: views of one block a chunk."""
+    """Return the ndarrays of a tensor column: views of one block a chunk."""
     cells = np.empty(len(column), object)
     begin = 0
     for chunk in column.chunks:

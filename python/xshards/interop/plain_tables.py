@@ -41,7 +41,7 @@ def refuse_opaque(schema: pa.Schema, form: str) -> None:
 
 
 def without_notes(table: pa.Table) -> pa.Table:
-    """Give a table whose fields are name and type only."""
+    """Return a table whose fields are name and type only."""
     fields = [pa.field(field.name, field.type) for field in table.schema]
     schema = pa.schema(fields)
     if schema.equals(table.schema, check_metadata=True):

@@ -36,7 +36,7 @@ def writable(buffer: pa.Buffer, lend: Lend | None) -> Array:
 def owned(values: Array) -> Array:
     """Make an array writable that only its caller has; copied if its memory is not.
 
-    pandas marks what it gives out as read-only, even where nobody else sees it.
+    pandas returns read-only arrays, even if they are not shared.
     """
     try:
         values.flags.writeable = True
@@ -92,7 +92,7 @@ def _lend_column(column: pa.ChunkedArray, lend: Lend) -> tuple[Array, int] | Non
 
 
 def _nulls_show(chunk: pa.Array, dtype: np.dtype[Any]) -> bool:
-    """Tell whether the slots of nulls hold numpy's missing values."""
+    """Return whether the slots of nulls hold numpy's missing values."""
     if chunk.null_count == 0:
         return True
     if dtype.kind not in "fmM":
@@ -108,7 +108,7 @@ def _nulls_show(chunk: pa.Array, dtype: np.dtype[Any]) -> bool:
 
 
 def _numpy_dtype(arrow: pa.DataType) -> np.dtype[Any] | None:
-    """Give the dtype that pandas keeps this type as, if it is the same bit for bit."""
+    """Return the dtype that pandas uses for this type, if bits are the same."""
     if pa.types.is_integer(arrow) or pa.types.is_floating(arrow):
         dtype: np.dtype[Any] = np.dtype(arrow.to_pandas_dtype())
         return dtype

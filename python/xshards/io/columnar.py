@@ -35,8 +35,9 @@ def read_parquet(
 ) -> XShards:
     """Read Parquet files in parallel, row group by row group.
 
-    Columns that later steps do not use are not read, and row groups that a filter rules
-    out by their statistics are skipped. Folders named ``column=value`` are columns too.
+    Columns that later steps do not use are not read, and row groups that a filter
+    excludes by their statistics are skipped. Folders named ``column=value`` are columns
+    too.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def read_parquet(
         must hold; of a list of such lists, one must.
     schema : pyarrow.Schema, or dict of names and dtypes, optional
         The columns to read, in this order, and their types: values are cast, and
-        columns that a file does not have are missing in it. By default the files tell.
+        columns that a file does not have are missing in it. By default from the files'
+        schemas.
     storage_options, num_partitions, block_size, context
         See `read_csv`.
 
@@ -107,7 +109,7 @@ def read_ipc(
 
     Local files are mapped into memory: columns that are stored uncompressed, in the
     engine's types (text as ``large_string``), are used where they are. Such a file may
-    be replaced while its rows are in use, but not cut short.
+    be replaced while its rows are in use, but not truncated.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ def _options(
     num_partitions: int | None,
     block_size: int,
 ) -> dict[str, Any]:
-    """Give the engine's options of files that know their own schema."""
+    """Return the engine's options of files that know their own schema."""
     return {
         "columns": None if columns is None else as_names("columns", columns),
         "schema": as_schema(schema),

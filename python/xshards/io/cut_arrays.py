@@ -23,7 +23,7 @@ __all__ = ["count_shards", "cut"]
 
 
 def cut(data: Any, num_shards: int | None, cores: int) -> list[list[_core.Payload]]:
-    """Cut data into one payload a shard; gives what each partition holds."""
+    """Cut data into one payload per shard; returns what each partition holds."""
     plan = _plan(data)
     length = _common_length(plan)
     count = count_shards(length, num_shards, cores)
@@ -31,7 +31,7 @@ def cut(data: Any, num_shards: int | None, cores: int) -> list[list[_core.Payloa
 
 
 def count_shards(length: int, num_shards: int | None, cores: int) -> int:
-    """Give the number of shards: as wished, or one a core while there is data."""
+    """Return the number of shards: as requested, or at most one per core."""
     wanted = as_count("num_shards", num_shards)
     if wanted > length:
         msg = (
@@ -124,7 +124,7 @@ def _holds_rows(value: Any) -> bool:
 
 
 def _as_rows(value: Any) -> Any:
-    """Give what can be cut by rows as what workers see of it; None for other values."""
+    """Return what can be cut by rows as workers see it; None for other values."""
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
             msg = "a 0-d ndarray cannot be cut into shards"

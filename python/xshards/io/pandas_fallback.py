@@ -70,7 +70,7 @@ def check_keywords(
 
 
 def for_pandas_only(paths: Iterable[str]) -> bool:
-    """Tell whether some files are compressed in a way that only pandas knows."""
+    """Return whether some files have a compression that only pandas supports."""
     endings = _COMPRESSED_FOR_PANDAS + (() if _core.can_read_xz() else (".xz",))
     return any(path.partition("?")[0].endswith(endings) for path in paths)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole files that pandas reads in worker processes, and what their folders say."""
+"""Whole files that pandas reads in worker processes, and the columns of folders."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def read_whole(
     """Read files one after the other, and name the one that fails.
 
     With `own_errors` a ValueError of pandas becomes ours. Gives rows as the engine
-    keeps them: of a frame that a function gives, unnamed integers of the index would be
-    taken for what is left of row numbers.
+    keeps them: in a frame that a function returns, unnamed integers of the index would
+    be taken for leftover row numbers.
     """
     frames: list[pd.DataFrame] = []
     for path in paths:
@@ -81,7 +81,7 @@ def as_own_error(error: ValueError, path: str) -> XShardsValueError:
 
 
 def _only_counts(index: pd.Index[Any]) -> bool:
-    """Tell whether an index is but row numbers, not labels such as 30, 10."""
+    """Return whether an index holds row numbers only, not labels such as 30, 10."""
     return (
         isinstance(index, pd.RangeIndex)
         and index.name is None
@@ -129,7 +129,7 @@ def named_by_folders(paths: Iterable[str], files: list[str]) -> Folders:
 
 
 def _base(path: str) -> str:
-    """Give the start of a path that the names of its files have too."""
+    """Return the start of a path that the names of its files have too."""
     bare = re.split(r"[*?[]", path)[0].removeprefix("file://")
     if "://" in bare:
         return bare
@@ -137,7 +137,7 @@ def _base(path: str) -> str:
 
 
 def list_files(paths: Iterable[str]) -> list[str]:
-    """Give the files of paths, folders and patterns, as our own readers list them."""
+    """Return the files of paths, folders and patterns, as our own readers list them."""
     found: list[str] = []
     for path in paths:
         local = path.removeprefix("file://")
@@ -153,7 +153,7 @@ def list_files(paths: Iterable[str]) -> list[str]:
 
 
 def _local_files(path: str) -> list[str]:
-    """Give a file itself, the files below a folder, or those that match a pattern."""
+    """Return a file itself, the files below a folder, or those that match a pattern."""
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:

@@ -2,7 +2,7 @@
 """The metadata that pandas writes to Parquet and Arrow IPC files.
 
 Files hold columns; which of them are the index, what dtypes they had and which labels
-are no text stands in a note of pandas, in the schema's metadata.
+are not strings is recorded in pandas' metadata, in the schema.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PandasNotes:
 
 
 def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
-    """Read what pandas noted in the first of some files.
+    """Read pandas' metadata in the first of some files.
 
     The range that numbers rows holds for one whole local file only.
     """
@@ -70,7 +70,7 @@ def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
     except XShardsValueError:
         raise  # damaged metadata, which name the file
     except (OSError, ValueError, pa.ArrowException):
-        return PandasNotes()  # whoever reads the file says what is wrong with it
+        return PandasNotes()  # the reader reports what is wrong with it
     marks = dict(notes.marks)
     for name, own in categories.items():
         marks[name] = {**marks.get(name, {}), **own}
@@ -81,7 +81,7 @@ def read_notes(paths: list[str], *, is_parquet: bool) -> PandasNotes:
 def _open(
     source: Any, *, is_parquet: bool
 ) -> tuple[pa.Schema, Callable[[str], pa.Array | None]]:
-    """Give the schema of a file, and what reads the first values of a column."""
+    """Return the schema of a file, and what reads the first values of a column."""
     if is_parquet:
         import pyarrow.parquet as pq  # imports the libraries of all cloud file systems
 
@@ -119,7 +119,7 @@ def _checked_categories(
     except (ValueError, TypeError) as error:
         msg = (
             f"Could not read {shown(path)!r}: the values of column {column.name!r} "
-            f"are no categories: {error}"
+            f"are not valid categories: {error}"
         )
         raise XShardsValueError(msg) from error
 
@@ -139,7 +139,7 @@ def _categories(
 
 
 def _parse_note(path: str, noted: bytes) -> PandasNotes:
-    """Read a note; XShardsValueError that names the file if it is none of pandas."""
+    """Parse pandas' metadata; XShardsValueError names the file if it is damaged."""
     try:
         content = json.loads(noted)
         _check(content)

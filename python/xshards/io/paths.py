@@ -40,7 +40,7 @@ class Source:
 def open_source(
     path: Any, storage_options: Mapping[str, Any] | None
 ) -> Iterator[Source]:
-    """Give the paths of what a reader is called with."""
+    """Return the paths of what a reader is called with."""
     if not isinstance(path, bytes) and not hasattr(path, "read"):
         yield Source(located(_paths_of(path), storage_options))
         return
@@ -50,7 +50,7 @@ def open_source(
 
 
 class Scan:
-    """Plans to read the same files; made anew only where options changed."""
+    """Plans to read the same files; re-planned only if options changed."""
 
     def __init__(
         self,

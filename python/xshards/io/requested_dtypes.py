@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dtypes and columns that a caller asks readers of text for.
 
-The engine reads numbers, truth values and text; what pandas calls these then is noted
+The engine reads numbers, booleans and text; what pandas calls these then is noted
 on the columns. A dtype that needs more is left to pandas.
 """
 
@@ -49,7 +49,7 @@ class Wanted:
 
 
 def engine_types(types: Mapping[str, Any]) -> dict[str, Wanted] | None:
-    """Give what the engine reads for dtypes by column; None where only pandas can."""
+    """Return what the engine reads for dtypes by column; None if only pandas can."""
     found = {name: _wanted(dtype) for name, dtype in types.items()}
     if any(one is None for one in found.values()):
         return None
@@ -87,7 +87,7 @@ def _wanted(dtype: Any) -> Wanted | None:
 
 
 def by_name(dtype: Any, columns: Callable[[], Sequence[str]]) -> dict[str, Any]:
-    """Give dtypes by column; `columns` tells the names where it must be known."""
+    """Return dtypes by column; `columns` returns the names if they must be known."""
     if dtype is None:
         return {}
     if not isinstance(dtype, Mapping):
@@ -110,7 +110,7 @@ def by_name(dtype: Any, columns: Callable[[], Sequence[str]]) -> dict[str, Any]:
 def chosen_columns(
     usecols: Any, labels: Sequence[Any], names: Sequence[str]
 ) -> list[str]:
-    """Give the names of columns that are chosen by position or by a function."""
+    """Return the names of columns that are chosen by position or by a function."""
     if callable(usecols):
         pairs = zip(labels, names, strict=True)
         return [name for label, name in pairs if usecols(label)]

@@ -21,7 +21,7 @@ Schema: TypeAlias = "pa.Schema | Mapping[str, Any]"
 
 
 def as_schema(schema: Schema | None) -> pa.Schema | None:
-    """Give the schema that the engine's readers take, with notes of pandas' dtypes."""
+    """Return the schema for the engine's readers, with notes of pandas' dtypes."""
     if schema is None:
         return None
     if isinstance(schema, pa.Schema):

@@ -56,7 +56,7 @@ class Label:
     count: int
 
     def line(self, partition: int) -> bytes:
-        """Give the first line of a partition's file."""
+        """Return the first line of a partition's file."""
         content = [_MAGIC, _VERSION, self.save, partition, self.count]
         return json.dumps(content).encode() + b"\n"
 
@@ -107,7 +107,7 @@ def _make_key(path: Path) -> None:
 
 @contextlib.contextmanager
 def staged(path: Path) -> Iterator[Path]:
-    """Give a directory to write to that becomes `path` if all goes well."""
+    """Return a directory to write to that becomes `path` if all goes well."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         msg = (
             f"{path} exists and is not an empty directory; choose another or remove it"
@@ -170,7 +170,10 @@ def listed(directory: Path) -> list[Path]:
     found: dict[int, Path] = {}
     for path, (own_save, partition, own_count) in zip(files, labels, strict=True):
         if (own_save, own_count) != (save, count) or partition in found:
-            msg = f"{path} belongs to another save than {files[0]}: it is not loaded"
+            msg = (
+                f"{path} was written by a different save_pickle call than {files[0]}: "
+                "it is not loaded"
+            )
             raise XShardsValueError(msg)
         found[partition] = path
     # What a label says is not known to be true before its seal is checked, so nothing
@@ -192,7 +195,7 @@ def _not_ours(path: Path) -> str:
 
 def _read_label(path: Path) -> tuple[str, int, int]:
     if not path.is_file():  # opening a FIFO would wait for a writer
-        msg = f"{path} is no regular file: nothing of {path.parent} is loaded"
+        msg = f"{path} is not a regular file: loading of {path.parent} was refused"
         raise XShardsValueError(msg)
     with path.open("rb") as file:
         return _parse_label(path, file.readline(_LONGEST_LINE))
@@ -217,8 +220,8 @@ def read(partition: int, payloads: list[Payload], key: bytes) -> list[Payload]:
     _, own, _ = _parse_label(path, line)
     if own != partition or not hmac.compare_digest(seal, _seal(key, line, pickled)):
         msg = (
-            f"{path} is not as it was written, or was sealed with another key: it is "
-            "not loaded. Pass the key that save_pickle was given, if it was given one"
+            f"{path} was modified after it was written, or sealed with another key: it "
+            "is not loaded. Pass the key that save_pickle was given, if any"
         )
         raise XShardsValueError(msg)
     shards: list[tuple[Any, bool]] = pickle.loads(pickled)

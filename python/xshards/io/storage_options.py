@@ -63,8 +63,8 @@ _COMPRESSIONS = {
 def located(paths: Sequence[str], options: Mapping[str, Any] | None) -> list[str]:
     """Put options into the URIs of remote files.
 
-    XShardsValueError for one whose password has a slash that is not quoted: any library
-    would take the rest of it for a path, and show it.
+    XShardsValueError for one whose password has an unquoted slash: any library would
+    take the rest for a path, and show it.
     """
     for path in paths:
         _core.check_secrets_quoted(path)
@@ -90,7 +90,7 @@ def located(paths: Sequence[str], options: Mapping[str, Any] | None) -> list[str
 
 
 def _s3_options(options: Mapping[str, Any]) -> dict[str, str]:
-    """Give options under our names; refuse those that we cannot follow."""
+    """Return options under our names; refuse those that we cannot follow."""
     options = dict(options)
     nested = options.pop("client_kwargs", {})  # where s3fs nests some of them
     found = {}
@@ -120,7 +120,7 @@ def _with_options(path: str, given: dict[str, str], query: dict[str, str]) -> st
 
 
 def is_hidden(parts: Sequence[str]) -> bool:
-    """Tell whether a file, or a folder of it, is skipped; ``_k=1`` is a value of _k."""
+    """Return whether a file, or its folder, is skipped; ``_k=1`` is a value of _k."""
     return any(part.startswith((".", "_")) for part in parts[-1:]) or any(
         part.startswith(".") or (part.startswith("_") and "=" not in part)
         for part in parts[:-1]
@@ -128,12 +128,12 @@ def is_hidden(parts: Sequence[str]) -> bool:
 
 
 def shown(path: str) -> str:
-    """Give a path for people to read, without its credentials."""
+    """Return a path for people to read, without its credentials."""
     return _core.without_secrets(path)
 
 
 def _file_system(path: str) -> tuple[Any, str]:
-    """Give Arrow's file system of a URI, and the path in it."""
+    """Return Arrow's file system of a URI, and the path in it."""
     from pyarrow import fs  # loads the libraries of all clouds
 
     try:
@@ -147,7 +147,7 @@ def _file_system(path: str) -> tuple[Any, str]:
 
 
 def remote_files(path: str) -> list[str]:
-    """Give the files of a remote folder, or a file itself."""
+    """Return the files of a remote folder, or a file itself."""
     if not path.startswith(_ARROW_SCHEMES):
         return [path]
     from pyarrow import fs  # loads the libraries of all clouds
@@ -169,7 +169,7 @@ def remote_files(path: str) -> list[str]:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Give what pandas reads a file from, and what it would infer from the path."""
+    """Return what pandas reads a file from, and what it would infer from the path."""
     if not path.startswith(_ARROW_SCHEMES):
         yield path, {}
         return
@@ -203,7 +203,7 @@ def _name_of(content: bytes | Any) -> str:
 
 @contextlib.contextmanager
 def as_file(content: bytes | Any) -> Iterator[str]:
-    """Give the path of a file in memory with what bytes, or a file object, hold.
+    """Return the path of a file in memory with what bytes, or a file object, hold.
 
     Errors that are raised meanwhile have the name of what was read.
     """

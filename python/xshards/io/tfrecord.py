@@ -49,11 +49,11 @@ def read_tfrecord(
     schema : pyarrow.Schema, or dict of names and dtypes, optional
         The columns to read, in this order, and their types: values are cast, bytes are
         decoded as UTF-8 where the type is text, and other features are not read. By
-        default the records tell.
+        default inferred from the records.
     raw : bool
         Give the bytes of each record, undecoded, in a column named ``record``.
     compression : {"gzip", "none"}, optional
-        How the files are compressed; by default as their names tell (``.gz``).
+        How the files are compressed; by default from the file suffix (``.gz``).
     storage_options, num_partitions, block_size, context
         See `read_csv`.
 
@@ -64,9 +64,9 @@ def read_tfrecord(
     Raises
     ------
     TypeError
-        Where a feature is of two kinds, or no feature can hold a type of the schema.
+        If a feature is of two kinds, or no feature can hold a type of the schema.
     ValueError
-        Where a file is damaged or holds other records.
+        If a file is damaged or holds other records.
 
     Examples
     --------

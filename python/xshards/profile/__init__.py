@@ -79,9 +79,9 @@ class Profile:
     begin_ns: int = 0
 
     def to_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Save what ran where and when, for ``chrome://tracing`` and Perfetto.
+        """Save a trace of all fragments for ``chrome://tracing`` and Perfetto.
 
-        Every process has its lanes, one a thread, on which fragments are drawn from
+        Every process has its lanes, one per thread, on which fragments are drawn from
         begin to end; the stages are drawn above them.
 
         Parameters
@@ -151,7 +151,7 @@ def forget() -> None:
 
 
 def last_profile() -> Profile:
-    """Tell what the last action did.
+    """Return the profile of the last action.
 
     Returns
     -------

@@ -68,7 +68,7 @@ class ProgressBar:
 
 
 def is_watched() -> bool:
-    """Tell whether a person sees stderr as it is written: a terminal or a notebook."""
+    """Return whether stderr is a terminal or a notebook, which a person watches."""
     if sys.stderr is not None and sys.stderr.isatty():
         return True
     if "ipykernel" not in sys.modules:

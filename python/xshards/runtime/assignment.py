@@ -28,7 +28,7 @@ class Assignment:
         self._claims = os.eventfd(len(self._left), flags)
 
     def fileno(self) -> int:
-        """Give the descriptor of the claims, to be sent with the message."""
+        """Return the descriptor of the claims, to be sent with the message."""
         return self._claims
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Assignment:
         return begun + not_begun, begun[-1] if begun else None
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor of the claims."""
         if self._claims >= 0:
             os.close(self._claims)
             self._claims = -1

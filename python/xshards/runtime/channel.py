@@ -31,7 +31,7 @@ class HasFileno(Protocol):
     """Something with a file descriptor."""
 
     def fileno(self) -> int:
-        """Give the descriptor."""
+        """Return the descriptor."""
         ...
 
 
@@ -75,7 +75,7 @@ class Channel:
         return cls(left), cls(right)
 
     def fileno(self) -> int:
-        """Give the descriptor, for selectors."""
+        """Return the descriptor, for selectors."""
         return self.socket.fileno()
 
     def send(self, message: object, descriptors: Sequence[int] = ()) -> None:
@@ -147,7 +147,7 @@ class Channel:
         return 0 if self.while_waiting is None else socket.MSG_DONTWAIT
 
     def _retried(self, event: int, call: Callable[[], Any]) -> Any:
-        """Call until it need not wait, looking after the other end meanwhile."""
+        """Call until it need not wait, checking the other end meanwhile."""
         while True:
             try:
                 return call()

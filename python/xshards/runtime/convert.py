@@ -56,7 +56,7 @@ def to_value(
 
 
 def is_indexed(payload: _core.Payload) -> bool:
-    """Tell whether a payload is rows that came with an index of their own."""
+    """Return whether a payload is rows that came with an index of their own."""
     return payload.kind == "Table" and bool(hidden_names(payload.table().schema))
 
 

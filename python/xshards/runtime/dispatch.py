@@ -50,7 +50,7 @@ class Dispatcher:
         spill_directory: str,
         stopped_timeout: float,
     ) -> None:
-        """Say what the context has; workers share its cores and memory."""
+        """Set the cores and memory that workers share."""
         self._size = cores
         self._settings = Settings(
             spill_directory=spill_directory,

@@ -168,7 +168,7 @@ def _report_exits(control: Channel, children: set[int]) -> None:
 
 
 def _end_orphans(known: set[int]) -> None:
-    """End what workers left; whatever they leave in turn is seen when they end."""
+    """End the processes that workers left; their own children are seen later."""
     for orphan in children_of(os.getpid()) - known:
         kill(orphan)
 

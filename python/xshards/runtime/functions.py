@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python functions on their way to a worker, and exceptions on their way back."""
+"""Pickling of functions for workers, and of exceptions for the driver."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _packed: weakref.WeakValueDictionary[str, PackedTask] = weakref.WeakValueDiction
 
 
 def find_packed(name: str) -> PackedTask | None:
-    """Give the task of a hash, as long as a plan holds it."""
+    """Return the task of a hash, as long as a plan holds it."""
     return _packed.get(name)
 
 
@@ -92,7 +92,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def check_own_names(function: Callable[..., Any], given: Iterable[str]) -> None:
-    """Refuse names that could be meant for the function as well as for the method."""
+    """Raise if an argument name belongs to both the function and the method."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some builtins have no signature
@@ -135,7 +135,7 @@ def pack_task(task: Task) -> tuple[str, PackedTask]:
 
 
 def keep_task(task: Task) -> tuple[str, PackedTask]:
-    """Give a task that stays in this process a name, and what a plan holds it by."""
+    """Name a task that stays in this process; returns what a plan holds it by."""
     packed = PackedTask()
     packed.name = task.name
     packed.segments = []
@@ -146,7 +146,7 @@ def keep_task(task: Task) -> tuple[str, PackedTask]:
 
 
 def is_importable(module: Any) -> bool:
-    """Tell whether a worker can import a module."""
+    """Return whether a worker can import a module."""
     # A worker imports a module by name. One that was loaded from a file outside
     # sys.path, as test runners do, must travel by value. (importlib.util.find_spec
     # would answer from sys.modules.)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions print and log in workers, on its way to the driver."""
+"""Forwarding of what functions print and log from workers to the driver."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class WorkerOutput:
         self._theirs.close()
 
     def ends(self) -> list[OutputEnd]:
-        """Give what to watch."""
+        """Return what to watch."""
         ends = [OutputEnd(self, descriptor) for descriptor in self._partial]
         if self._records.fileno() >= 0:
             ends.append(OutputEnd(self, self._records.fileno()))
@@ -149,7 +149,7 @@ class OutputEnd:
         self._descriptor = descriptor
 
     def fileno(self) -> int:
-        """Give the descriptor."""
+        """Return the descriptor."""
         return self._descriptor
 
     def pass_on(self) -> bool:
@@ -165,7 +165,7 @@ def _bars_out_of_the_way(stream: TextIO) -> Any:
 
 
 def log_levels() -> tuple[tuple[str, int], ...]:
-    """Give the levels that loggers of this process have been given."""
+    """Return the levels that loggers of this process have been given."""
     loggers = logging.root.manager.loggerDict.items()
     levels = [
         (name, logger.level)
@@ -207,7 +207,7 @@ class WorkerSide:
                 stream.flush()
 
     def apply(self, levels: Iterable[tuple[str, int]]) -> None:
-        """Give loggers the levels they have in the driver."""
+        """Set the levels of loggers as in the driver."""
         wanted = dict(levels)
         for name, logger in logging.root.manager.loggerDict.items():
             if isinstance(logger, logging.Logger) and logger.level:

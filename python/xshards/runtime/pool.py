@@ -53,7 +53,7 @@ class Worker:
     queue: deque[Assignment] = field(default_factory=deque)
 
     def fileno(self) -> int:
-        """Give the descriptor, for selectors."""
+        """Return the descriptor, for selectors."""
         return self.channel.fileno()
 
     @property
@@ -86,11 +86,11 @@ class WorkerPool:
 
     @property
     def has_room(self) -> bool:
-        """Whether `take` would give a worker."""
+        """Whether `take` would return a worker."""
         return bool(self._idle) or len(self._busy) < self._size
 
     def take(self) -> Worker | None:
-        """Give an idle worker, starting one if there may be more; else None."""
+        """Return an idle worker, starting one if there may be more; else None."""
         if self._idle:
             worker = self._idle.pop()
         elif len(self._busy) < self._size:
@@ -101,7 +101,7 @@ class WorkerPool:
         return worker
 
     def give_back(self, worker: Worker) -> None:
-        """Say that a worker is idle again."""
+        """Mark a worker as idle."""
         self._busy.discard(worker)
         self._idle.append(worker)
 
@@ -111,7 +111,7 @@ class WorkerPool:
         self._remove(worker)
 
     def end_of(self, worker: Worker, *, kill: bool = False) -> str:
-        """Say how a worker whose channel ended came to its end, and remove it.
+        """Remove a worker whose channel is closed; returns how it ended.
 
         With `kill` it is ended first, so that it is gone when this returns.
         """
@@ -137,12 +137,12 @@ class WorkerPool:
             return f"by signal {-code}"
 
     def end_stopped(self) -> None:
-        """Warn of workers that are stopped, and end them after their time."""
+        """Warn of workers that are stopped, and end them after the time-out."""
         if self._watch.due:
             self._watch.look({one.pid: f"worker {one.number}" for one in self._busy})
 
     def output_ends(self) -> list[OutputEnd]:
-        """Give what functions print and log by."""
+        """Return the pipes of what functions print and log."""
         return [end for worker in self._all() for end in worker.output.ends()]
 
     def drain_output(self) -> None:

@@ -79,7 +79,7 @@ def adopt_orphans() -> None:
 
 
 def children_of(pid: int) -> set[int]:
-    """Give the children of a process."""
+    """Return the children of a process."""
     children: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):  # a thread that has just ended

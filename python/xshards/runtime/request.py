@@ -15,7 +15,7 @@ __all__ = ["Item", "Request", "Surroundings"]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a function finds around it, which workers take over from their parent."""
+    """The environment of a function, which workers take over from their parent."""
 
     #: No other job of the session has this number.
     job: int
@@ -50,7 +50,7 @@ class Request:
     functions: Mapping[str, pickle.PickleBuffer | memoryview]
     #: Names and sizes of the shared values it has not had yet.
     values: list[tuple[str, int]]
-    #: Drop functions and values sent before: the parent counts on none of them.
+    #: Drop functions and values sent before: the parent relies on none of them.
     forget: bool
     #: If they are not what was sent before: a job begins, and what functions of others
     #: did to the process is undone.

@@ -64,12 +64,12 @@ def heavy_modules() -> set[str]:
 
 
 def module_path() -> list[str]:
-    """Give the places modules are imported from, as another process must see them."""
+    """Return the places modules are imported from, as another process must see them."""
     return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is here
 
 
 def isolation_flags() -> list[str]:
-    """Give the options by which another interpreter trusts no more than this one.
+    """Return the options by which another interpreter trusts no more than this one.
 
     The current folder is never on its module path before `SET_PATH` has run.
     """
@@ -149,7 +149,7 @@ class ForkServer:
         raise XShardsWorkerError(msg)
 
     def wait_for_exit(self, pid: int, seconds: float) -> int | None:
-        """Give the exit code of a worker that is ending, or None if it is not known."""
+        """Return the exit code of a worker that is ending; None if unknown."""
         deadline = time.monotonic() + seconds
         with contextlib.suppress(EOFError, OSError):
             while pid not in self.exits and time.monotonic() < deadline:

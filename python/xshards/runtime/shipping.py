@@ -31,7 +31,7 @@ def set_up(names: Iterable[str]) -> None:
 def by_value(functions: Iterable[object]) -> Iterator[None]:
     """Have functions pickled by value whose modules a worker could not import.
 
-    For functions inside of arguments; that of a `Task` itself is looked after.
+    For functions inside of arguments; `pack_task` handles that of a `Task`.
     """
     names = {getattr(function, "__module__", None) for function in functions}
     modules = [sys.modules[name] for name in names if name in sys.modules]

@@ -136,7 +136,7 @@ class Stage:
                     end.pass_on()
 
     def _hand_out(self) -> None:
-        """Give every worker something to do, and the next thing to do."""
+        """Send every worker work, and the message to run after it."""
         while self._may_begin():
             if not self._waiting:
                 self._waiting.extend(self._take_from_others())
@@ -151,7 +151,7 @@ class Stage:
                 self._send(worker)
 
     def _may_begin(self) -> bool:
-        """Ask for memory for another fragment; if nothing runs, one always may."""
+        """Reserve memory for another fragment; if nothing runs, one always may run."""
         return not self._workers or self._may_start()
 
     def _take_from_others(self) -> list[int]:
@@ -364,7 +364,7 @@ def _without_descriptors(segments: Segments) -> list[tuple[int, int]]:
 
 
 def _values_of(functions: Iterable[str]) -> list[SharedSegment]:
-    """Give the shared values that functions use."""
+    """Return the shared values that functions use."""
     values: dict[str, SharedSegment] = {}
     for task in filter(None, map(find_packed, functions)):
         if any(value.closed for value in task.segments):

@@ -19,7 +19,7 @@ _LONGEST_LOOK_SECONDS = 5.0
 
 
 class StoppedWatch:
-    """Names processes that are stopped, and ends them after a time.
+    """Reports stopped processes, and ends them after a time.
 
     The end shows as any other death, so whoever waits for them needs no more than
     that. Used by one thread at a time.
@@ -69,7 +69,7 @@ class StoppedWatch:
 
 
 def check_timeout(seconds: float) -> float:
-    """Give a time in seconds as the watch needs it."""
+    """Return a time in seconds as the watch needs it."""
     if isinstance(seconds, int | float) and seconds > 0:
         return float(seconds)
     msg = f"stopped_timeout must be a positive number of seconds, got {seconds!r}"

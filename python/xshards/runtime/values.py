@@ -66,7 +66,7 @@ class SharedSegment:
         return not self._close.alive
 
     def fileno(self) -> int:
-        """Give the descriptor."""
+        """Return the descriptor."""
         return self._descriptor
 
     def load(self) -> Any:
@@ -117,7 +117,7 @@ def detach_all() -> None:
 
 
 def find_segment(name: str) -> SharedSegment:
-    """Give the segment of a name, in a worker."""
+    """Return the segment of a name, in a worker."""
     return _attached[name]
 
 
@@ -133,7 +133,7 @@ def collect_segments() -> Iterator[list[SharedSegment]]:
 
 
 def note_segment(segment: SharedSegment) -> None:
-    """Say that a segment's value is being pickled."""
+    """Note that a segment's value is being pickled."""
     collected = _collected.get()
     if collected is None:
         msg = (

@@ -47,7 +47,7 @@ Result = tuple[int, _core.EncodedResult, bool, float]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker is told when it starts."""
+    """The settings a worker starts with."""
 
     spill_directory: str
     memory_bytes: int

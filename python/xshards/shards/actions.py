@@ -28,7 +28,7 @@ class Actions(Base):
     def collect(self) -> list[Any]:
         """Gather the shards, in order: DataFrames, arrays or objects.
 
-        Partitions that hold nothing contribute nothing.
+        Empty partitions are left out.
 
         Returns
         -------
@@ -48,7 +48,7 @@ class Actions(Base):
         ]
 
     def head(self, n: int = 5) -> Any:
-        """Give the first `n` rows as a DataFrame, reading as little as possible.
+        """Return the first `n` rows as a DataFrame, reading as little as possible.
 
         Parameters
         ----------
@@ -76,12 +76,12 @@ class Actions(Base):
         return True
 
     def unique(self) -> Any:
-        """Give the distinct values of one column, in order of first appearance.
+        """Return the distinct values of one column, in order of first appearance.
 
         Returns
         -------
         ndarray or ExtensionArray
-            What ``Series.unique`` gives in pandas.
+            What ``Series.unique`` returns in pandas.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Actions(Base):
         return self
 
     def uncache(self) -> Self:
-        """Drop the partitions that `cache` keeps; they are made again when needed.
+        """Drop the partitions that `cache` keeps; they are computed again when needed.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Actions(Base):
         return self
 
     def is_cached(self) -> bool:
-        """Tell whether `cache` keeps the partitions.
+        """Return whether `cache` keeps the partitions.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class Actions(Base):
     def schema(self) -> pa.Schema:
         """The columns' names and Arrow types.
 
-        Runs the plan where only a function's result tells.
+        Runs the plan if this is known only after a function has run.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class Actions(Base):
     def columns(self) -> list[Any]:
         """The columns' labels.
 
-        Runs the plan where only a function's result tells.
+        Runs the plan if this is known only after a function has run.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class Actions(Base):
     def dtypes(self) -> pd.Series[Any]:
         """The columns' pandas dtypes.
 
-        Runs the plan where only a function's result tells.
+        Runs the plan if this is known only after a function has run.
 
         Examples
         --------
@@ -215,7 +215,7 @@ class Actions(Base):
     def num_partitions(self) -> int:
         """Count the partitions.
 
-        Runs the plan where only a function's result tells.
+        Runs the plan if this is known only after a function has run.
 
         Returns
         -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several reductions of columns in one pass, in the shapes that pandas gives them."""
+"""Several reductions of columns in one pass, in the shapes that pandas returns."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Aggregation(Base):
         Returns
         -------
         scalar, Series or DataFrame
-            As in pandas: with a row a function if there are lists.
+            As in pandas; for lists, with one row per function.
 
         Raises
         ------
         KeyError
             If there is no such column.
         TypeError
-            If a function has no meaning for a column.
+            If a function is not defined for a column's type.
         ValueError
             If there is no function of that name.
 
@@ -79,7 +79,7 @@ class Aggregation(Base):
     def _aggregated(
         self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool = False
     ) -> Any:
-        """Reduce columns, each by functions of its own."""
+        """Reduce columns, each column by its own functions."""
         asked = [(column, functions) for column, functions in chosen if functions]
         if not asked:
             return self._aggregated_by_nothing(chosen, by_column=by_column)
@@ -112,7 +112,7 @@ class Aggregation(Base):
     def _aggregated_by_nothing(
         self, chosen: Sequence[tuple[Column, Any]], *, by_column: bool
     ) -> Any:
-        """Give what pandas gives for no function, or no column."""
+        """Return pandas' result for no function, or for no column."""
         blank = {
             n: pd.Series(dtype=column.dtype) for n, (column, _) in enumerate(chosen)
         }
@@ -131,7 +131,7 @@ def _listed(functions: str | Sequence[str]) -> Sequence[str]:
 
 
 def _known(function: object) -> str:
-    """Take the name of a function there is."""
+    """Check the name of an aggregate function."""
     require(
         function,
         str,

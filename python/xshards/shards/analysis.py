@@ -26,7 +26,7 @@ __all__ = ["Analysis"]
 
 
 class Analysis(Base):
-    """Ask for rows in words, count values, find quantiles, split."""
+    """Query rows by text, count values, compute quantiles, split."""
 
     def query(self, expr: str, *, local_dict: Mapping[str, Any] | None = None) -> Self:
         """Keep the rows for which a condition, written as text, is true.
@@ -34,13 +34,13 @@ class Analysis(Base):
         Parameters
         ----------
         expr : str
-            As in pandas: names are columns (in backticks where they are no Python
-            names), ``@name`` is a variable of the caller; and, or, not, in, chained
-            comparisons, arithmetic, functions such as ``sqrt``, and the methods of
-            expressions. What is asked of a whole column, as in ``a > a.mean()``, is
-            computed at once.
+            As in pandas: names are columns (in backticks if they are not Python
+            identifiers), ``@name`` is a variable of the caller; and, or, not, in,
+            chained comparisons, arithmetic, functions such as ``sqrt``, and the methods
+            of expressions. Reductions of a column, as in ``a > a.mean()``, are computed
+            at once.
         local_dict : dict, optional
-            What ``@name`` stands for, in place of the caller's variables.
+            The values of ``@name``, in place of the caller's variables.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class Analysis(Base):
         Parameters
         ----------
         dropna : bool, default True
-            Leave missing values out; else all of them count as one value.
+            Skip missing values; otherwise they count as one value.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class Analysis(Base):
         Parameters
         ----------
         normalize : bool, default False
-            Give shares of all in place of numbers.
+            Return fractions in place of counts.
         sort : bool, default True
             Sort by frequency; else values come in order of first appearance.
         ascending : bool, default False
@@ -126,8 +126,8 @@ class Analysis(Base):
         Returns
         -------
         Series
-            By value; of a DataFrame, by row of values that occurs. Of categories all
-            are there, also those that do not occur.
+            Indexed by value; for a DataFrame, by distinct row. All categories are
+            listed, also those that do not occur.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class Analysis(Base):
         return pd.Series(grouped.iloc[:, -1].to_numpy(), index, name="count")
 
     def _count_groups(self, *, dropna: bool) -> pd.DataFrame:
-        """Give distinct rows in order of first appearance, and last how many there are.
+        """Return distinct rows in order of first appearance, and last their counts.
 
         Missing values are left out at the end: groups are fewer than rows.
         """
@@ -201,18 +201,18 @@ class Analysis(Base):
         Parameters
         ----------
         cols : label or list of labels, optional
-            The columns; by default those that `include` and `exclude` say.
+            The columns; by default those that `include` and `exclude` select.
         percentiles : list of float, optional
             Which quantiles to give, between 0 and 1; the quartiles by default.
         include, exclude : "all", or list of dtypes, optional
-            Which columns to summarise; by default those of numbers and times, or all
-            where there are none.
+            Which columns to summarise; by default the numeric and time columns, or all
+            if there are none.
 
         Returns
         -------
         DataFrame or Series
-            With rows count, mean, std, min, 25%, 50%, 75% and max; for values that are
-            no numbers count, unique, top and freq. A Series for one column, as in
+            With rows count, mean, std, min, 25%, 50%, 75% and max; for other values
+            count, unique, top and freq. A Series for one column, as in
             ``shards["a"].describe()``.
 
         Raises
@@ -279,14 +279,14 @@ class Analysis(Base):
         *,
         interpolation: Interpolation = "linear",
     ) -> Any:
-        """Find exact quantiles of the numeric columns, whatever their size.
+        """Compute exact quantiles of numeric columns of any size.
 
         Parameters
         ----------
         q : float or list of float, default 0.5
-            Which ones, between 0 and 1.
+            The quantiles to compute, between 0 and 1.
         interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
-            What is between two values: what is in proportion, or one of them.
+            How to compute a quantile that lies between two values.
 
         Returns
         -------
@@ -417,7 +417,7 @@ class Analysis(Base):
 
 
 def _one_of(name: str, value: Any, other: str, second: Any, default: Any) -> Any:
-    """Take an argument that has two names."""
+    """Return an argument that has two names."""
     if value is not None and second is not None:
         msg = f"{other} is another name of {name}: give one of them"
         raise XShardsValueError(msg)
@@ -426,7 +426,7 @@ def _one_of(name: str, value: Any, other: str, second: Any, default: Any) -> Any
 
 
 def _of_categories(values: Any, counts: Any) -> pd.Series[Any]:
-    """Give the counts of all categories, in their order, the missing value last."""
+    """Return the counts of all categories, in their order, the missing value last."""
     codes = np.arange(len(values.categories))
     if (values.codes < 0).any():
         codes = np.append(codes, -1)
@@ -437,7 +437,7 @@ def _of_categories(values: Any, counts: Any) -> pd.Series[Any]:
 
 
 def _shaped(table: pd.DataFrame, *, one: bool, series: bool) -> Any:
-    """Give quantiles in the shape pandas has for one column, and for one of them."""
+    """Return quantiles in the shape pandas has for one column, and for one of them."""
     if series:
         column = table.iloc[:, 0]
         return column.iloc[0] if one else column

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nested arrays in words: where each is, its dtype and its shape."""
+"""Descriptions of nested arrays: path, dtype and shape of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["describe"]
 
 
 def describe(payload: Payload) -> list[str]:
-    """Describe the arrays of a payload, a line each: ``['x'][0]  float32 (3, 2)``."""
+    """Describe the arrays of a payload, one per line: ``['x'][0]  float32 (3, 2)``."""
     leaves, structure = payload.tensors()
     paths = list(_paths(json.loads(structure), ""))
     width = max((len(path) for path in paths), default=0)

@@ -149,7 +149,7 @@ class Base(ShardMethods):
         *args: Any,
         beside: Base | None = None,
     ) -> Self:
-        """Call one of the package's functions once a partition, in worker processes.
+        """Call one of the package's functions once per partition, in workers.
 
         It gets the partition's number, its payloads, the payloads `beside` it, and
         `args`.
@@ -183,7 +183,7 @@ class Base(ShardMethods):
         return [] if schema is None else hidden_names(schema)
 
     def _columns_named(self, what: str, labels: object) -> list[str]:
-        """Give the engine's names of columns given by one label or several.
+        """Return the engine's names of columns given by one label or several.
 
         A label that several columns have names all of them, as in pandas.
         """
@@ -210,7 +210,7 @@ class Base(ShardMethods):
         return self._known_info(self._full_schema()).series
 
     def _making_way(self, names: Iterable[str]) -> Self:
-        """Rename hidden columns that stand in the way of new ones of these names."""
+        """Rename hidden columns whose names collide with those of new columns."""
         hidden, wanted = self._hidden(), set(names)
         if not wanted.intersection(hidden):
             return self
@@ -225,7 +225,7 @@ class Base(ShardMethods):
         return self._derive(core, same_rows=True)
 
     def _keys_named(self, what: str, labels: object) -> list[str]:
-        """Give the engine's names of columns, each label that of one column."""
+        """Return the engine's name of each label, which must be that of one column."""
         key_of = self._key_lookup(what)
         return [key_of(label) for label in self._listed(labels)]
 
@@ -260,14 +260,15 @@ class Base(ShardMethods):
         def names_of(label: object) -> list[str]:
             nonlocal known
             if known is None and isinstance(label, str):
-                return [label]  # told when it runs, if it is not there
+                return [label]  # a missing column is reported when the plan runs
             if known is None:
                 known = labelled_names(self._full_schema())
             found = known.find(label)
             if found:
                 return found
             if isinstance(label, str):
-                # The engine's own name of a column, or an index level: else it tells.
+                # The engine's own name of a column, or an index level; otherwise it
+                # reports the error.
                 return [label]
             msg = f"{what}: no column {label!r}; the columns are {known.labels}"
             raise XShardsKeyError(msg)
@@ -275,7 +276,7 @@ class Base(ShardMethods):
         return names_of
 
     def _labels(self) -> list[Any]:
-        """Give the labels of the columns, without the index."""
+        """Return the labels of the columns, without the index."""
         return [label_of(f) for f in self._full_schema() if level_of(f) is None]
 
     def _check_columns(self, wanted: Iterable[Any], names: Iterable[Any]) -> None:

@@ -113,7 +113,7 @@ class Cleaning(Base):
         subset : str or list of str, optional
             The columns to look at; all by default.
         thresh : int, optional
-            In place of `how`: drop rows with fewer values that are there.
+            In place of `how`: drop rows with fewer non-missing values.
         ignore_index : bool, default False
             Leave the index out.
 
@@ -192,7 +192,7 @@ class Cleaning(Base):
         Parameters
         ----------
         axis : {"rows", "columns"}
-            What to drop. Columns are what Orca dropped; runs the plan to find them.
+            What to drop. Orca dropped columns; finding these runs the plan.
         columns : str or list of str, optional
             The columns to look at; all by default.
 
@@ -232,10 +232,10 @@ class Cleaning(Base):
         Parameters
         ----------
         value : constant, or dict or Series
-            What to put in their place; or that by column. A constant fills the columns
-            of its kind, numbers or texts, and leaves the others as they are. A whole
-            number keeps columns of whole numbers whole. Categories are filled with a
-            category they have.
+            The replacement, or replacements by column. A constant fills the columns of
+            its kind, numbers or text, and leaves the others as they are. A whole number
+            keeps columns of whole numbers whole. Categories are filled with a category
+            they have.
 
         Returns
         -------
@@ -293,7 +293,8 @@ class Cleaning(Base):
         dtype : type or dict
             The type for all columns, or types by column: of pandas, numpy or Arrow. For
             "category" all values are looked at first, to find the categories; so are
-            times that become text, since pandas leaves out what none of them has.
+            times that become text, since pandas writes only the parts of a time that
+            some value needs.
 
         Returns
         -------

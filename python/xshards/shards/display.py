@@ -74,7 +74,7 @@ class Display(Base):
         return f"{caption}<table>{cells}</table>"
 
     def _contents(self) -> list[str]:
-        """Say what the shards hold, a line each, as far as is known without running."""
+        """Describe what the shards hold, as far as is known without running."""
         schema = self._visible_schema()
         if schema is not None:
             fields = list(schema)
@@ -100,7 +100,7 @@ class Display(Base):
         return f"{partitions}, cached" if self.is_cached() else partitions
 
     def _visible_schema(self) -> pa.Schema | None:
-        """Give the columns users see, with notes, if known without running."""
+        """Return the columns users see, with notes, if known without running."""
         schema = self._core.known_schema()
         if schema is None:
             return None

@@ -32,7 +32,7 @@ class ExchangeOps(Base):
         Parameters
         ----------
         columns : str or list of str
-            The columns to go by. Missing values are equal to each other.
+            The key columns. Missing values are equal to each other.
         num_partitions : int, optional
             How many partitions to make; by default the current number. Some may be
             empty.
@@ -68,13 +68,13 @@ class ExchangeOps(Base):
         """Bring rows together by ranges of `columns`.
 
         All values of a partition come before those of the next, missing values last.
-        The ranges hold about equally many rows, as far as values that repeat allow, and
-        their rows keep their order.
+        The ranges hold about as many rows each, unless values repeat, and rows keep
+        their order.
 
         Parameters
         ----------
         columns : str or list of str
-            The columns to go by.
+            The key columns.
         num_partitions : int, optional
             How many partitions to make; by default the current number. Some may be
             empty.
@@ -107,7 +107,7 @@ class ExchangeOps(Base):
         Rows of DataFrames and arrays (also nested in dicts, lists and tuples, if all
         have as many rows) and items of lists are spread so that partitions differ by
         one at most, and each partition has one shard. Other shards move whole. Runs the
-        plan where only that tells what the shards hold.
+        plan if the payload kind is not known before running.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class ExchangeOps(Base):
     def union(self, other: Self) -> Self:
         """Append the partitions of other shards, as `pandas.concat` does.
 
-        Columns of two types get one that holds both; where there is none, such as for
+        Columns of different types are cast to a common type; if there is none, as for
         text and numbers, they hold Python objects.
 
         Parameters

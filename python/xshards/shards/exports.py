@@ -125,7 +125,7 @@ class Exports(Base):
         Raises
         ------
         TypeError
-            If a column holds something else than numbers and truth values.
+            If a column holds anything but numbers and booleans.
 
         Examples
         --------

@@ -22,16 +22,16 @@ class Extremes(Base):
     """Find rows by their values, and values by how often they occur."""
 
     def idxmin(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the label of the first row with the least value of each column.
+        """Return the label of the first row with the least value of each column.
 
-        Rows without labels of their own are counted.
+        Rows without labels are numbered from 0.
 
         Parameters
         ----------
         skipna : bool, default True
-            Leave missing values out; else they are an error.
+            Skip missing values; otherwise they are an error.
         numeric_only : bool, default False
-            Take only the columns of numbers and truth values.
+            Use only the columns of numbers and booleans.
 
         Returns
         -------
@@ -41,7 +41,7 @@ class Extremes(Base):
         Raises
         ------
         ValueError
-            If there is no row, or no value in a column that is not missing.
+            If there are no rows, or a column has missing values only.
 
         Examples
         --------
@@ -55,7 +55,7 @@ class Extremes(Base):
         return self._labels_of("argmin", skipna, numeric_only)
 
     def idxmax(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the label of the first row with the largest value; see `idxmin`.
+        """Return the label of the first row with the largest value; see `idxmin`.
 
         Parameters
         ----------
@@ -75,12 +75,12 @@ class Extremes(Base):
         return self._labels_of("argmax", skipna, numeric_only)
 
     def mode(self, *, numeric_only: bool = False, dropna: bool = True) -> Any:
-        """Give the values that occur most often, in order.
+        """Return the values that occur most often, in order.
 
         Parameters
         ----------
         numeric_only : bool, default False
-            Take only the columns of numbers and truth values.
+            Use only the columns of numbers and booleans.
         dropna : bool, default True
             Leave missing values out.
 

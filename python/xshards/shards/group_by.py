@@ -54,7 +54,7 @@ class GroupBy(Base):
             nunique, approx_count_distinct (a HyperLogLog, within about 1.6 %),
             sum_distinct (sumDistinct), collect_list and collect_set.
         join : bool, default False
-            Give every row with the aggregates of its group, not one row a group.
+            Return every row with the aggregates of its group, not one row per group.
         **named : (column, function)
             In place of `agg`: aggregates under names of your own, as in pandas.
 
@@ -130,7 +130,7 @@ class GroupBy(Base):
         keys: list[str],
         agg: str | Sequence[str] | Mapping[str, str | Sequence[str]],
     ) -> list[tuple[str, str | None]]:
-        """Pair functions with the columns they are of, None for all rows."""
+        """Pair functions with the columns they aggregate, None for all rows."""
         if isinstance(agg, Mapping):
             key_of = self._key_lookup("agg")
             return [
@@ -191,7 +191,7 @@ def _titled(function: str, column: str | None) -> str:
 
 
 def _applies(function: str, field: pa.Field) -> bool:
-    """Tell whether a function is computed for a column that nobody named."""
+    """Return whether a function is computed without a named column."""
     found = find_aggregate(function)
     takes_any = found is not None and not found.needs_numbers
     if takes_any or pa.types.is_boolean(field.type):

@@ -95,7 +95,7 @@ class Merge(Base):
             What is added to the names of other columns that both sides have; None for
             nothing.
         indicator : bool or str, default False
-            Add a column "_merge", or of this name, that tells where a row comes from:
+            Add a column "_merge", or of this name, with the source of each row:
             "left_only", "right_only" or "both".
         validate : str, optional
             Check, at once, that keys do not repeat: on the left ("one_to_many",
@@ -109,7 +109,7 @@ class Merge(Base):
         Raises
         ------
         pandas.errors.MergeError
-            If the keys are given in a way that makes no sense, the suffixes make two
+            If the arguments for keys contradict each other, the suffixes make two
             columns of one name, or `validate` finds keys that repeat.
 
         Examples
@@ -147,7 +147,7 @@ class Merge(Base):
     def _merged(
         self, sides: Sides, how: str, source: str | None, suffixes: list[str]
     ) -> Self:
-        """Join; with a column that tells where a row comes from, if it has a name."""
+        """Join; with a column for the source of each row, if it has a name."""
         kind = how.removesuffix("_anti")
         if source is None and kind == how:
             return self._joined(sides, how, suffixes)
@@ -167,7 +167,7 @@ class Merge(Base):
         indicator: object,
         how: str,
     ) -> str | None:
-        """Name the column that tells where a row comes from."""
+        """Return the name of the column for the source of each row."""
         if indicator is False:
             return None
         if not isinstance(indicator, bool | str):
@@ -226,7 +226,7 @@ def _as_suffixes(suffixes: object) -> list[str]:
 
 
 def _check_relation(sides: Sides, validate: str | None) -> None:
-    """Make sure that keys do not repeat where they must not."""
+    """Check that keys are unique where they must be."""
     if validate is None:
         return
     found = [name for name, rule in _RELATIONS.items() if validate in (name, rule[0])]

@@ -48,7 +48,7 @@ class Sides:
 
 @cache
 def merge_error() -> type[XShardsValueError]:
-    """Give the class of errors, which is pandas' too. Made late, as pandas is."""
+    """Return the class of errors, which is pandas' too. Made late, as pandas is."""
     return type("XShardsMergeError", (XShardsValueError, pd.errors.MergeError), {})
 
 
@@ -70,7 +70,7 @@ def sides_of(
     left_index: bool,  # noqa: FBT001 - as merge has them
     right_index: bool,  # noqa: FBT001
 ) -> Sides:
-    """Find the keys of either side; an index that is a key becomes columns."""
+    """Return the keys of either side; an index that is a key becomes columns."""
     if on is not None:
         if left_on is not None or right_on is not None:
             msg = "give either on, or left_on and right_on, not both"
@@ -198,7 +198,7 @@ def _by_both_indexes(left: Base, right: Base, *, names_of_right: bool) -> Sides:
 
 
 def _renamed(shards: Any, named: dict[str, tuple[str, dict[str, str]]]) -> Any:
-    """Give columns other names, and other notes of what they are to the user."""
+    """Rename columns, and replace their notes for users."""
     columns = []
     for field in shards._full_schema():
         column, name = col(field.name), field.name
@@ -211,9 +211,9 @@ def _renamed(shards: Any, named: dict[str, tuple[str, dict[str, str]]]) -> Any:
 
 
 def compare_objects_by_bytes(sides: Sides, how: str) -> tuple[Sides, list[str]]:
-    """Join Python objects by bytes made of them; gives the columns that are too many.
+    """Join Python objects by comparable bytes; also returns the columns to drop.
 
-    The key that is shown is the left's.
+    The result has the left side's keys.
     """
     left, right = sides.left, sides.right
     objects = (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ObjectKeys"]
 
 
-#: Aggregates that only compare values, so that bytes to go by do as well.
+#: Aggregates that only compare values, for which comparable bytes suffice.
 _DISTINCT = frozenset(one.name for one in AGGREGATES if one.counts_distinct)
 
 

@@ -23,7 +23,7 @@ class OrcaMethods(Base):
     """Describe, deduplicate and assemble shards under Orca's names."""
 
     def get_schema(self) -> dict[str, Any] | None:
-        """Give the columns' names and pandas dtypes; None for other shards.
+        """Return the columns' names and pandas dtypes; None for other shards.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class OrcaMethods(Base):
         return self.drop_duplicates()
 
     def max_values(self, column: str) -> Any:
-        """Give the largest value of a column.
+        """Return the largest value of a column.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class OrcaMethods(Base):
         Returns
         -------
         DataFrame
-            With a row a column of these shards: its name, ``col``, and ``total``.
+            With one row per column: its name, ``col``, and ``total``.
 
         Examples
         --------
@@ -209,7 +209,7 @@ class OrcaMethods(Base):
         return self.transform_shard(_assemble, featureCols, labelCols)
 
     def stack_feature_labels(self) -> Self:
-        """Stack shards that are (feature, label) pairs to one dict a partition.
+        """Stack shards that are (feature, label) pairs to one dict per partition.
 
         Returns
         -------

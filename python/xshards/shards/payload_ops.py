@@ -32,10 +32,10 @@ class PayloadOps(Base):
         )
 
     def take(self, n: int) -> list[Any]:
-        """Give the first `n` shards, or all if there are fewer.
+        """Return the first `n` shards, or all if there are fewer.
 
-        Runs no more of the plan than these need, as far as their partitions can be made
-        one by one.
+        Runs only the part of the plan that these shards need, if partitions can be
+        computed one by one.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class PayloadOps(Base):
         ]
 
     def first(self) -> Any:
-        """Give the first shard.
+        """Return the first shard.
 
         Returns
         -------
@@ -196,14 +196,14 @@ class PayloadOps(Base):
         )
 
     def split(self) -> list[Self]:
-        """Take shards that are lists or tuples apart, to one XShards a position.
+        """Split shards that are lists or tuples into one XShards per position.
 
         Runs the plan, to learn how many positions there are.
 
         Returns
         -------
         list of XShards
-            One for every position; these shards themselves if they are no lists.
+            One for every position; these shards themselves if they do not hold lists.
 
         Raises
         ------

@@ -30,11 +30,12 @@ class Pickles(Base):
         *,
         key: bytes | str | None = None,
     ) -> Self:
-        """Write one pickle file a partition, sealed so that only you can load it.
+        """Write one pickle file per partition, sealed so that only you can load it.
 
         Unpickling runs code, so a file is sealed with a key (HMAC-SHA256) and
-        `load_pickle` refuses one that is not. Files are written aside; the directory
-        appears when all are complete, and a failed write leaves nothing behind.
+        `load_pickle` refuses one that is not. Files are written to a temporary
+        directory, which is renamed when all are complete; a failed write leaves nothing
+        there.
 
         Parameters
         ----------
@@ -79,7 +80,7 @@ class Pickles(Base):
         key: bytes | str | None = None,
         context: Context | None = None,
     ) -> Self:
-        """Load shards written by `save_pickle`, one partition a file.
+        """Load shards written by `save_pickle`, one partition per file.
 
         Parameters
         ----------

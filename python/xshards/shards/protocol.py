@@ -103,10 +103,10 @@ class ShardMethods(Protocol):
         """Count the rows, or add up the lengths of other shards."""
 
     def _item(self, key: Any) -> Self:
-        """Give ``shard[key]`` of every shard."""
+        """Return ``shard[key]`` of every shard."""
 
     def _repartition_payloads(self, count: int) -> Self:
-        """Spread shards that are no DataFrames over partitions."""
+        """Spread shards other than DataFrames over partitions."""
 
     # Cleaning
 
@@ -134,7 +134,7 @@ class ShardMethods(Protocol):
         """Return the columns that are not the index."""
 
     def _count_groups(self, *, dropna: bool) -> pd.DataFrame:
-        """Give distinct rows and how often each occurs."""
+        """Return distinct rows and how often each occurs."""
 
     # Actions and Exports
 
@@ -154,13 +154,13 @@ class ShardMethods(Protocol):
         """Count the partitions."""
 
     def is_cached(self) -> bool:
-        """Tell whether the partitions are kept."""
+        """Return whether the partitions are kept."""
 
     def collect(self) -> list[Any]:
         """Gather the shards."""
 
     def unique(self) -> Any:
-        """Give the distinct values of one column."""
+        """Return the distinct values of one column."""
 
     def to_pandas(self) -> Any:
         """Gather all rows in one DataFrame."""

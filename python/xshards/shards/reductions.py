@@ -38,12 +38,12 @@ class Reductions(Base):
         Parameters
         ----------
         skipna : bool, default True
-            Leave missing values out; else a column that has any gives a missing one.
+            Skip missing values; otherwise a column that has any gives a missing result.
         numeric_only : bool, default False
-            Take only the columns of numbers and truth values. Else one for which the
-            function has no meaning is an error.
+            Use only the columns of numbers and booleans; otherwise a column for which
+            the function is not defined is an error.
         min_count : int, default 0
-            How many values a result needs; it is missing if there are fewer.
+            The number of values that a result needs; with fewer it is missing.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class Reductions(Base):
         Raises
         ------
         TypeError
-            If the function has no meaning for a column.
+            If the function is not defined for a column's type.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class Reductions(Base):
         return self._reduced("prod", options, numeric_only=numeric_only)
 
     def mean(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the mean of each column, of numbers, times or durations; see `sum`.
+        """Return the mean of each column, of numbers, times or durations; see `sum`.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Reductions(Base):
         return self._reduced("mean", {"skipna": skipna}, numeric_only=numeric_only)
 
     def min(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the least value of each column that has an order; see `sum`.
+        """Return the least value of each column that has an order; see `sum`.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Reductions(Base):
         return self._reduced("min", {"skipna": skipna}, numeric_only=numeric_only)
 
     def max(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the largest value of each column that has an order; see `sum`.
+        """Return the largest value of each column that has an order; see `sum`.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Reductions(Base):
     def std(
         self, *, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Give the standard deviation of each column; see `var`.
+        """Return the standard deviation of each column; see `var`.
 
         Parameters
         ----------
@@ -184,15 +184,15 @@ class Reductions(Base):
     def var(
         self, *, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Give the variance of each column; see `sum`.
+        """Return the variance of each column; see `sum`.
 
         Parameters
         ----------
         skipna, numeric_only : bool
             As in `sum`.
         ddof : int, default 1
-            What to take from the number of values to divide by: 1 for the variance of
-            a sample, 0 for that of the whole.
+            Degrees of freedom: the divisor is the number of values minus this, 1 for
+            the variance of a sample, 0 for that of a population.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class Reductions(Base):
         return self._reduced("var", options, numeric_only=numeric_only)
 
     def median(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Give the exact median of each column; see `sum`.
+        """Return the exact median of each column; see `sum`.
 
         Numbers are read a second time, a column at a time, in bounded memory. The
         values of times, durations and decimals are held in memory.
@@ -271,14 +271,14 @@ class Reductions(Base):
         return self._reduced("kurt", {"skipna": skipna}, numeric_only=numeric_only)
 
     def any(self, *, skipna: bool = True, bool_only: bool = False) -> Any:
-        """Tell whether a value of each column is true: not 0, and not empty text.
+        """Return whether any value of each column is true: not 0, and not empty text.
 
         Parameters
         ----------
         skipna : bool, default True
-            Leave missing values out; else they are true, or missing in nullable dtypes.
+            Skip missing values; otherwise they are true, or missing in nullable dtypes.
         bool_only : bool, default False
-            Take only the columns of truth values.
+            Use only the boolean columns.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class Reductions(Base):
         return self._reduced("any", {"skipna": skipna}, bool_only=bool_only)
 
     def all(self, *, skipna: bool = True, bool_only: bool = False) -> Any:
-        """Tell whether all values of each column are true; see `any`.
+        """Return whether all values of each column are true; see `any`.
 
         Parameters
         ----------

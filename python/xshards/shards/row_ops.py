@@ -39,13 +39,13 @@ class RowOps(Base):
     def __getitem__(self, key: Any) -> Self:
         """Select columns or rows of DataFrames; of other shards, ``[key]`` of each.
 
-        Runs the plan where only that tells what the shards hold.
+        Runs the plan if the payload kind is not known before running.
 
         Parameters
         ----------
         key : str, list of str, Expression, or any key
-            Of DataFrames: a column, which then behaves as a Series; columns; or a
-            condition on rows. Of other shards, what their ``[]`` takes.
+            For DataFrames a column, which then behaves as a Series, columns, or a
+            condition on rows. For other shards, what their ``[]`` takes.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class RowOps(Base):
     def drop(
         self, columns: Any, *, errors: Literal["raise", "ignore"] = "raise"
     ) -> Self:
-        """Leave columns out.
+        """Drop columns.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class _Columns:
 
 
 def _may_read(value: object, columns: Mapping[str, object]) -> bool:
-    """Tell whether a value to assign is computed from some of these columns."""
+    """Return whether a value to assign is computed from some of these columns."""
     if isinstance(value, Expression):
         return not columns.keys().isdisjoint(value._core.columns())
     return callable(value) and bool(columns)  # a function may look at any

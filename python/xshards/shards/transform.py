@@ -42,12 +42,12 @@ class Transform(Base):
     ) -> Self:
         """Call a Python function on every shard, in parallel.
 
-        Nothing runs before an action needs the result; then the function runs once a
-        partition and its results are kept as long as they can be asked for again.
+        Nothing runs before an action needs the result; then the function runs once per
+        partition and its results are kept as long as they may be needed.
 
         The shard is a pandas DataFrame (a Series after ``shards["column"]``) that the
-        function may change in place: nobody else sees it. It is not called for a
-        partition without rows, unless no partition has any.
+        function may change in place; changes are not visible elsewhere. It is not
+        called for a partition without rows, unless no partition has any.
 
         What it returns decides what the new shards hold: a DataFrame, Series or Arrow
         table gives rows; an ndarray, or a dict, list or tuple of ndarrays, gives
@@ -55,7 +55,7 @@ class Transform(Base):
 
         The index of a DataFrame that comes back is kept if it is named or holds other
         than integers. Unnamed integers are taken for row numbers, which is what is left
-        after rows were dropped: rows are numbered anew, unless the shards had such an
+        after rows were dropped: row labels restart at 0, unless the shards had such an
         index before. Where columns of partitions differ in type, `to_pandas` puts them
         together as ``pd.concat`` does.
 
@@ -122,8 +122,8 @@ class Transform(Base):
     ) -> Self:
         """Call a Python function on consecutive pieces of every shard.
 
-        As `transform_shard`, but no more than a piece is in memory at a time: for
-        shards that are large, or functions that make much of little. Rows that the
+        As `transform_shard`, but only one piece is in memory at a time: for large
+        shards, or functions whose output is much larger than their input. Rows that the
         calls for one partition return are joined, as are arrays, along their first
         axis; other objects are kept one by one.
 

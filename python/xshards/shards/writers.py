@@ -41,10 +41,10 @@ class Writers(Base):
     ) -> list[str]:
         """Write one CSV file per partition.
 
-        Lists, dicts, bytes and the like have no form in CSV. A timedelta is written as
-        it is printed, ``1 days 02:03:04``. Times and timedeltas have as many digits as
-        one of the first 100,000 values needs, as in pandas. See `to_parquet` for what
-        happens when a write fails.
+        Lists, dicts, bytes and the like cannot be written as CSV. A timedelta is
+        written as it is printed, ``1 days 02:03:04``. Times and timedeltas have as many
+        digits as one of the first 100,000 values needs, as in pandas. See `to_parquet`
+        for what happens when a write fails.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Writers(Base):
         OSError
             If the folder has files, with ``mode="error"``.
         TypeError
-            If the format has no form for a column.
+            If the format cannot represent a column's type.
 
         Examples
         --------
@@ -142,19 +142,20 @@ class Writers(Base):
         mode: WriteMode = "error",
         storage_options: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Write one Parquet file a partition.
+        """Write one Parquet file per partition.
 
-        Files are written aside and renamed when all is well: a write that fails or is
-        killed leaves what was there before. On S3, where there is no renaming, they
-        are copied then, one by one, under names of their own, and what they replace is
-        removed after that. They hold plain columns: the index is left out, and
-        categories are written as their values. That a column is Int64, boolean, string
-        or the like is noted as pandas does, and both read it so.
+        Files are written under temporary names and renamed when all are complete: a
+        write that fails or is killed leaves the earlier files. On S3, where there is no
+        renaming, they are then copied one by one to new names, and the files that they
+        replace are removed after that. They hold plain columns: the index is left out,
+        and categories are written as their values. That a column is Int64, boolean,
+        string or the like is noted as pandas does, and both read it so.
 
         Parameters
         ----------
         directory : path
-            Where to; made if it is not there. A folder, or an ``s3://`` path.
+            The directory to write, created if missing: a local path, or an ``s3://``
+            path.
         partition_cols : str or list of str, optional
             Write a file for each value of these columns, in folders named
             ``column=value``; the files themselves do not have the columns.
@@ -163,10 +164,9 @@ class Writers(Base):
             Parquet; "lz4" or "zstd" in IPC; "gzip", "bz2", "zstd" or "lz4" for whole
             files of text.
         mode : {"error", "overwrite", "append"}
-            What to do if there are files already: fail, put these in their place, or
-            add these to them.
+            What to do if there are files already: fail, replace them, or keep them.
         storage_options : dict, optional
-            Of ``s3://`` paths, as in `read_csv`.
+            For ``s3://`` paths, as in `read_csv`.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class Writers(Base):
         OSError
             If the folder has files, with ``mode="error"``.
         TypeError
-            If the format has no form for a column.
+            If the format cannot represent a column's type.
 
         Examples
         --------
@@ -329,7 +329,7 @@ class Writers(Base):
 
 
 def _suffix(compression: TextCompression | None) -> str:
-    """Give the end of a file's name, which tells how the file is compressed."""
+    """Return the file suffix, which selects the compression."""
     if compression not in _SUFFIXES:
         known = ", ".join(name for name in _SUFFIXES if name is not None)
         msg = f"compression must be one of {known} or None, got {compression!r}"
@@ -340,6 +340,6 @@ def _suffix(compression: TextCompression | None) -> str:
 def _output_path(
     directory: str | os.PathLike[str], options: Mapping[str, Any] | None
 ) -> str:
-    """Give a folder's path or URI as the engine takes it."""
+    """Return a folder's path or URI as the engine takes it."""
     text = located([os.fspath(directory)], options)[0]
     return text if "://" in text else str(Path(text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns encoded and scaled: what is learnt takes one pass, natively.
+"""Encoding and scaling of columns; fitting takes one native pass over the data.
 
 Each transformer learns from shards with ``fit``, applies what it learnt with
 ``transform``, or both with ``fit_transform``. ``to_dict`` and ``from_dict`` carry what

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that all transformers make: columns, shards, and that something is learnt."""
+"""Checks of all transformers: columns, shards, and that `fit` was called."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_columns(what: str, columns: str | Iterable[str]) -> list[str]:
 
 
 def check_shards(shards: XShards, columns: list[str]) -> None:
-    """Refuse what is no XShards, or lacks a column."""
+    """Raise unless `shards` are XShards that have the columns."""
     require(shards, XShards, "transformers take XShards")
     shards._check_columns(columns, shards.schema.names)
 

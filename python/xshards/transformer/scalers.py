@@ -24,7 +24,7 @@ __all__ = ["MinMaxScaler", "StandardScaler"]
 
 
 class _Scaler:
-    """What the scalers share: columns in, one column out, a line for each column."""
+    """The base of scalers: columns in, one column out, a linear map per column."""
 
     #: What is learnt of each column: the names of aggregates.
     _AGGREGATES: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class _Scaler:
         Raises
         ------
         RuntimeError
-            If it has learnt nothing, or not these columns.
+            If it was not fitted, or not on these columns.
 
         Examples
         --------
@@ -175,7 +175,7 @@ class _Scaler:
         return self.fit(shards).transform(shards)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Give what it learnt: statistics by column.
+        """Return what it learnt: statistics by column.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class _Scaler:
         Raises
         ------
         RuntimeError
-            If it has learnt nothing.
+            If it was not fitted.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class _Scaler:
         return cls(**options)._load(learnt)
 
     def _line(self, found: Mapping[str, float]) -> tuple[float, float]:
-        """Give the slope and offset that scale a column of these statistics."""
+        """Return the slope and offset that scale a column of these statistics."""
         raise NotImplementedError
 
     def _load(self, learnt: Mapping[str, Mapping[str, float]]) -> Self:

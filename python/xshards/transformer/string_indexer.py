@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers in the place of values: the most frequent value has the first."""
+"""Replacement of values by numbers, the most frequent value first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StringIndex:
         self._mapping = {value: int(number) for value, number in mapping.items()}
 
     def to_dict(self) -> dict[Any, int]:
-        """Give the numbers by value.
+        """Return the numbers by value.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class StringIndex:
         return cls(indices, col_name)
 
     def broadcast(self) -> None:
-        """Do nothing: an index travels with the plan. Kept for old scripts.
+        """Do nothing: an index is sent with the plan. Kept for old scripts.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class StringIndex:
         return f"StringIndex({self.col_name!r}, {len(self)} values)"
 
     def _encode(self, column: pa.DataType) -> Expression:
-        """Give the number of the column's value; for others, the one before all."""
+        """Return the number of the column's value; for others, the one before all."""
         none = pa.scalar(self._first - 1, pa.int64())
         if not self._mapping:
             return lit(none)
@@ -123,7 +123,7 @@ class StringIndex:
 
 
 class StringIndexer:
-    """Put numbers in the place of values: 1 for the most frequent, 2 for the next.
+    """Replace values by numbers: 1 for the most frequent, 2 for the next.
 
     Values of equal frequency are numbered in their order. Missing values, and values
     that were not there when it learnt, get the number before the first: 0, or -1.
@@ -222,7 +222,7 @@ class StringIndexer:
         Raises
         ------
         RuntimeError
-            If it has learnt nothing, or not these columns.
+            If it was not fitted, or not on these columns.
 
         Examples
         --------
@@ -265,7 +265,7 @@ class StringIndexer:
         return self.fit(shards).transform(shards)
 
     def to_dict(self) -> dict[str, dict[Any, int]]:
-        """Give what it learnt: numbers by value, by column.
+        """Return what it learnt: numbers by value, by column.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class StringIndexer:
         Raises
         ------
         RuntimeError
-            If it has learnt nothing.
+            If it was not fitted.
 
         Examples
         --------
@@ -328,7 +328,7 @@ def _index_of(shards: XShards, name: str, start: int) -> StringIndex:
 
 
 def _typed(values: list[Any], column: pa.DataType) -> pa.Array:
-    """Give values the type of the column they are looked for in, if they fit it."""
+    """Convert values to the type of the column they are looked up in, if possible."""
     if pa.types.is_dictionary(column):
         column = column.value_type
     try:

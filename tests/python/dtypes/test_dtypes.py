@@ -159,7 +159,7 @@ def test_join_keys_of_two_zones():
         shards_of(one).merge(shards_of(times().to_frame("k")), on="k")
 
 
-def test_other_columns_of_a_join_keep_their_dtypes():
+def test_non_key_columns_of_a_join_keep_their_dtypes():
     one = pd.DataFrame({"k": [1, 2], "v": pd.Series([1, None], dtype="Int8")})
     two = pd.DataFrame({"k": [2, 3], "v": category(["x", "y"], ["y", "x"])})
     actual = frame_of(shards_of(one).merge(shards_of(two), "outer", "k"))

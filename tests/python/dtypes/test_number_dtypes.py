@@ -125,7 +125,7 @@ def test_power_of_missing():
     ],
     ids=["+", "r-", "*", "/", "//", "%", "<", "==", "!=", ">=", "isin", "isna"],
 )
-def test_plain_numbers_take_the_dtype_of_the_column(dtype, compute):
+def test_scalars_take_the_dtype_of_the_column(dtype, compute):
     df = pd.DataFrame({"a": pd.Series([0, 1, 1, 0]).astype(dtype)})
     check(df, compute)
 

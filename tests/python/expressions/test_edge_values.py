@@ -67,7 +67,7 @@ TIMES = pd.DataFrame(
 
 @pytest.mark.parametrize("column", list(TIMES))
 @pytest.mark.parametrize("kind", list(TIMES))
-def test_isin_takes_no_number_for_a_time(column, kind):
+def test_isin_does_not_match_numbers_with_times(column, kind):
     value = TIMES[kind].iloc[0]
     if {column, kind} == {"t", "d"}:
         value = value.to_pytimedelta() if kind == "d" else value.to_pydatetime()

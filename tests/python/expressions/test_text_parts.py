@@ -47,7 +47,7 @@ def test_split(values, n, at, most):
         assert list(actual.dropna()) == list(expected.str.len().dropna())
 
 
-def test_parts_are_texts_again():
+def test_parts_have_string_methods():
     values = as_texts(["a-b", None, "c"])
     first = xs.col("s").str.split("-").str.get(0).str.upper()
     assert list(computed(values, 2, first).dropna()) == ["A", "C"]
@@ -105,7 +105,7 @@ def test_cat(values, n, na):
         (lambda text: text.extract("a"), ValueError, "one group .* with no groups"),
         (lambda text: text.extract("(a)(b)"), ValueError, "with 2 groups"),
         (lambda text: text.extract("(a)", expand=True), NotImplementedError, "expand"),
-        (lambda text: text.extract("a(b*)?"), NotImplementedError, "left out"),
+        (lambda text: text.extract("a(b*)?"), NotImplementedError, "unmatched one"),
     ],
 )
 def test_mistakes(wrong, error, match):

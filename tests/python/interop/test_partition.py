@@ -30,7 +30,7 @@ def test_plain_lists_are_cut_into_lists(items, data):
     assert xs.partition(items, count).collect() == expected
 
 
-def test_default_is_one_shard_a_core_but_none_is_empty(context):
+def test_default_is_one_nonempty_shard_per_core(context):
     assert xs.partition(np.arange(10)).num_partitions() == context.cores
     assert xs.partition(np.arange(1)).num_partitions() == 1
     assert_equal(xs.partition(np.empty((0, 2))).collect(), [np.empty((0, 2))])

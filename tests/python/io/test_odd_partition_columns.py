@@ -55,7 +55,7 @@ def test_any_text_comes_back(tmp_path_factory, first, second):
     assert written(frame, "k", folder, "parquet") == expected
 
 
-def test_missing_is_not_the_text_that_stands_for_it(tmp_path):
+def test_missing_differs_from_its_marker_text(tmp_path):
     text = "__HIVE_DEFAULT_PARTITION__"
     frame = pd.DataFrame({"k": [text, None, "x"], "v": [1, 2, 3]})
     xs.from_pandas(frame).to_parquet(str(tmp_path / "out"), partition_cols=["k"])

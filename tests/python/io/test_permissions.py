@@ -41,7 +41,7 @@ def rows_of(folder, name="to_csv"):
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o027, 0o002])
 @pytest.mark.parametrize("writer", WRITERS)
-def test_what_is_new_obeys_the_umask(shards, tmp_path, umask, mask, writer):
+def test_new_files_obey_the_umask(shards, tmp_path, umask, mask, writer):
     umask(mask)
     getattr(shards, writer)(str(tmp_path / "out"))
     assert mode_of(tmp_path / "out") == 0o777 & ~mask
@@ -57,7 +57,7 @@ def test_folders_of_values_obey_the_umask(shards, tmp_path, umask):
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o2750, 0o1777, 0o755, 0o770])
-def test_what_replaces_a_folder_has_its_mode(shards, tmp_path, umask, mode):
+def test_replaced_folder_keeps_its_mode(shards, tmp_path, umask, mode):
     out = tmp_path / "out"
     shards.to_csv(str(out))
     (out / "part-00000.csv").chmod(0o600)

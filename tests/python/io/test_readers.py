@@ -286,7 +286,7 @@ def test_files_hold_plain_columns(tmp_path, form):
     assert note == {"index_columns": [], "column_indexes": []}
 
 
-def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
+def test_json_type_mismatch_names_the_line(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a": 1}\n{"a": 2}\n{"a": "x"}\n')
     with pytest.raises(
@@ -303,7 +303,7 @@ def test_a_wrong_type_in_json_is_told_with_its_line(tmp_path):
         *(xs.read_ipc, xs.read_orc, xs.read_tfrecord),
     ],
 )
-def test_what_is_no_path_is_named(read):
+def test_invalid_path_is_named(read):
     with pytest.raises(TypeError, match="a path, or a list of paths, got int"):
         read(5)
     with pytest.raises(TypeError, match="expected paths in the list, got int"):

@@ -183,7 +183,7 @@ def test_folders_of_durations_are_named_as_pandas_prints_them(tmp_path):
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_failure_leaves_what_was_there(tmp_path, form, mode):
+def test_failed_write_keeps_existing_files(tmp_path, form, mode):
     def fail(df):
         if df["a"].iloc[0] == 3:
             raise RuntimeError("on purpose")
@@ -208,7 +208,7 @@ def wait_for(path, process):
 
 @pytest.mark.parametrize("mode", ["overwrite", "append"])
 @pytest.mark.parametrize("form", FORMS)
-def test_being_killed_leaves_what_was_there(tmp_path, form, mode):
+def test_killed_write_keeps_existing_files(tmp_path, form, mode):
     out = tmp_path / "out"
     write(form, out, [1, 2])
     script = f"""
@@ -411,7 +411,7 @@ def test_ipc_compression(tmp_path, compression):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, form):
+def test_full_disk_is_reported_and_keeps_existing_files(tmp_path, form):
     out = tmp_path / "out"
     write(form, out, [1, 2])
     script = f"""

@@ -32,7 +32,7 @@ def test_existing_files_are_not_downloaded(tmp_path):
     assert fetch(tmp_path).returncode != 0
 
 
-def test_the_folder_is_named_where_nothing_can_be_downloaded(tmp_path):
+def test_offline_failure_names_the_folder(tmp_path):
     folder = tmp_path / "simdjson"
     run = fetch(folder)
     assert run.returncode != 0

@@ -164,7 +164,7 @@ def numbers():
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_a_later_job_finds_its_worker_as_it_was(numbers, damage):
+def test_worker_state_is_restored_between_jobs(numbers, damage):
     [before] = numbers.repartition(1).transform_shard(observe).collect()
 
     def run(df):
@@ -179,7 +179,7 @@ def test_a_later_job_finds_its_worker_as_it_was(numbers, damage):
     assert [one.nbytes for one in arrays] == [1 << 21] * 4
 
 
-def test_a_worker_that_cannot_be_restored_is_replaced_at_no_charge(numbers):
+def test_unrestorable_worker_is_replaced(numbers):
     """However many there are: nothing counts as a death."""
 
     def spoil(df):
@@ -196,7 +196,7 @@ def test_a_worker_that_cannot_be_restored_is_replaced_at_no_charge(numbers):
     assert len(seen) >= 5
 
 
-def test_what_one_call_sets_the_next_of_its_job_finds():
+def test_state_persists_within_a_job():
     """An environment that a function prepares on first use stays for its job."""
     context = xs.Context(cores=1, memory="512MB")
 

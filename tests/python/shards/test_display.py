@@ -62,7 +62,7 @@ def test_explain_shows_plan_before_and_after(shards, capsys):
     assert plan.explain(as_text=True) in text
 
 
-def test_profile_tells_rows_bytes_and_time(tmp_path):
+def test_profile_shows_rows_bytes_and_time(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "1,2\n" * 1000)
     shards = xs.read_csv(path).transform_shard(lambda df: df)
@@ -107,7 +107,7 @@ def test_progress_in_a_file_has_a_line_for_each_change(monkeypatch):
     assert shown == 2
 
 
-def test_progress_says_nothing_about_short_actions(monkeypatch):
+def test_short_actions_show_no_progress(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with ProgressBar() as bar:
         bar(1, "Scan csv", 1, 4)
@@ -123,7 +123,7 @@ def test_progress_says_nothing_about_short_actions(monkeypatch):
         (False, True, False),
     ],
 )
-def test_progress_is_for_people(monkeypatch, wanted, tty, shown):
+def test_progress_needs_a_terminal_or_notebook(monkeypatch, wanted, tty, shown):
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: tty)
     monkeypatch.setattr(sys, "stderr", stream)
@@ -141,7 +141,7 @@ shards.transform_shard(lambda df: time.sleep(0.4)).collect()
     assert b"/8" in out.stderr
 
 
-def test_repr_tells_dtypes_not_how_they_are_stored():
+def test_repr_shows_dtypes_not_storage_types():
     frame = pd.DataFrame(
         {
             "c": pd.Categorical(["a"]),

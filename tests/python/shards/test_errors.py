@@ -26,7 +26,7 @@ def test_classes_have_both_parents(name):
     assert pickle.loads(pickle.dumps(cls)) is cls
 
 
-def test_a_type_mismatch_carries_its_location():
+def test_type_mismatch_has_its_location():
     place = (b"\xe4", b"a", b"/tmp/\xff.csv", 3, 4)
     error = errors.XShardsTypeMismatchError("the message", place)
     again = pickle.loads(pickle.dumps(error))
@@ -35,7 +35,7 @@ def test_a_type_mismatch_carries_its_location():
     assert again.place == place
 
 
-def test_names_that_are_no_class():
+def test_unknown_error_names_are_attribute_errors():
     with pytest.raises(AttributeError, match=r"xshards\.errors.*XShardsNoError"):
         errors.XShardsNoError  # noqa: B018
 

@@ -262,7 +262,7 @@ def test_booleans_match_numbers(left, right, how):
     )
 
 
-def test_truth_values_in_keys_of_other_names_stay_truth_values():
+def test_boolean_keys_of_other_names_stay_booleans():
     left = pd.DataFrame({"p": [True, False], "l": [0, 1]})
     right = pd.DataFrame({"q": [1, 2], "r": [0, 1]})
     for how in HOWS:

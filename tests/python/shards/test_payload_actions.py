@@ -112,14 +112,14 @@ ROW_METHODS = {
     [([np.zeros(2)], "arrays|Tensors|tensors"), ([{1}], "objects|Object")],
     ids=["arrays", "objects"],
 )
-def test_methods_of_frames_say_what_other_shards_are(method, held, kind):
+def test_frame_methods_name_the_payload_kind(method, held, kind):
     with pytest.raises(TypeError, match=kind) as caught:
         ROW_METHODS[method](shards_of(held))
     assert "DataFrame" in str(caught.value)
 
 
 @pytest.mark.parametrize("method", ["to_numpy", "to_torch"])
-def test_objects_cannot_be_put_together(method):
+def test_objects_cannot_be_concatenated(method):
     if method == "to_torch":
         pytest.importorskip("torch")
     with pytest.raises(TypeError, match="Python objects; only arrays and DataFrames"):
@@ -132,7 +132,7 @@ def test_get_schema_of_others_is_none():
 
 
 @given(array_shards())
-def test_to_numpy_puts_arrays_together(drawn):
+def test_to_numpy_concatenates_arrays(drawn):
     shards, _, whole = drawn
     assert_equal(shards.to_numpy(), whole)
 
@@ -143,7 +143,7 @@ def test_to_numpy_refuses_different_nests():
 
 
 @pytest.mark.torch
-def test_to_torch_puts_arrays_together():
+def test_to_torch_concatenates_arrays():
     torch = pytest.importorskip("torch")
     found = xs.partition({"x": np.arange(6).reshape(3, 2)}, 2).to_torch()
     assert torch.equal(found["x"], torch.arange(6).reshape(3, 2))

@@ -70,7 +70,7 @@ def test_files_of_anything_else_are_refused(content, tmp_path):
         xs.XShards.load_pickle(str(tmp_path), key="k")
 
 
-def test_a_file_that_was_removed_is_missed(tmp_path):
+def test_removed_file_is_reported(tmp_path):
     shards = xs.from_pandas(pd.DataFrame({"a": range(6)}), 3)
     shards.save_pickle(str(tmp_path / "saved"), key="k")
     for number in (2, 0):
@@ -93,11 +93,13 @@ def test_a_label_of_a_sealed_file_cannot_be_changed(tmp_path):
     label = json.loads(line)
     label[4] = 1  # as if there had been one file only
     first.write_bytes(json.dumps(label).encode() + b"\n" + rest)
-    with pytest.raises(ValueError, match="is not as it was written"):
+    with pytest.raises(ValueError, match="was modified after it was written"):
         xs.XShards.load_pickle(str(tmp_path / "saved"), key="k").collect()
 
 
-def test_a_fifo_is_no_pickle_file(tmp_path):
+def test_fifo_is_rejected(tmp_path):
     os.mkfifo(tmp_path / "part-00000.pickle")
-    with pytest.raises(xs.XShardsError, match=r"part-00000\.pickle is no regular file"):
+    with pytest.raises(
+        xs.XShardsError, match=r"part-00000\.pickle is not a regular file"
+    ):
         xs.XShards.load_pickle(str(tmp_path), key="k")

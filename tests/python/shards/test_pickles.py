@@ -103,7 +103,7 @@ def test_a_directory_with_files_is_not_written_to(tmp_path):
 # the key
 
 
-def test_the_own_key_is_made_once_and_closed_to_others(tmp_path, config):
+def test_default_key_is_created_once_and_private(tmp_path, config):
     shards = xs.partition(np.arange(4), 2)
     shards.save_pickle(tmp_path / "a")
     key = config / "xshards" / "pickle.key"
@@ -169,7 +169,10 @@ def test_a_changed_byte_is_rejected(saved, position):
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
-    refused(saved, "not as it was written|not written by save_pickle|another save")
+    refused(
+        saved,
+        "modified after it was written|not written by save_pickle|different save_",
+    )
 
 
 def test_a_truncated_file_is_rejected(saved):
@@ -177,7 +180,7 @@ def test_a_truncated_file_is_rejected(saved):
     content = path.read_bytes()
     for length in (len(content) - 1, 60, 10, 0):
         path.write_bytes(content[:length])
-        refused(saved, "not as it was written|not written by save_pickle")
+        refused(saved, "modified after it was written|not written by save_pickle")
 
 
 def test_a_foreign_pickle_is_not_unpickled(tmp_path):
@@ -194,17 +197,17 @@ def test_a_sealed_looking_pickle_is_not_unpickled(saved, tmp_path):
     path = saved / "part-00000.pickle"
     line = path.read_bytes().partition(b"\n")[0] + b"\n"
     path.write_bytes(line + b"\0" * 32 + pickle.dumps([Bomb(mark)]))
-    refused(saved, "part-00000.pickle is not as it was written")
+    refused(saved, "part-00000.pickle was modified after it was written")
     assert not mark.exists()
 
 
-def test_files_that_change_places_are_refused(saved, tmp_path):
+def test_swapped_files_are_rejected(saved, tmp_path):
     one, other = saved / "part-00000.pickle", saved / "part-00001.pickle"
     other.write_bytes(one.read_bytes())
-    refused(saved, "belongs to another save")
+    refused(saved, "written by a different save_pickle call")
     xs.partition(np.arange(6), 2).save_pickle(tmp_path / "again", key="right")
     other.write_bytes((tmp_path / "again" / other.name).read_bytes())
-    refused(saved, "belongs to another save")
+    refused(saved, "written by a different save_pickle call")
 
 
 def test_missing_files_are_named(saved, tmp_path):

@@ -244,7 +244,7 @@ def test_unique_is_in_order_of_first_appearance(table, n):
     assert actual == list(dict.fromkeys(keys_of(table)))
 
 
-def test_many_groups_are_as_few():
+def test_many_groups_equal_pandas():
     # So many that no thread groups its rows before they move.
     rows = 200_000
     keys = [(i * 7919) % (rows - 1000) for i in range(rows)]

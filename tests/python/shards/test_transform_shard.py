@@ -353,7 +353,7 @@ def test_not_a_function(numbers):
         numbers.transform_shard(len, format="excel")
 
 
-def test_operations_on_objects_say_what_they_need(numbers):
+def test_operations_on_objects_name_what_they_need(numbers):
     objects = numbers.transform_shard(len)
     with pytest.raises(TypeError, match="DataFrame"):
         objects.filter(xs.col("a") > 1).to_pandas()

@@ -92,7 +92,7 @@ def test_indexer_values_round_trip():
 
 
 @pytest.mark.parametrize("start", [0, 1])
-def test_numbers_begin_where_they_are_told_to(start):
+def test_start_sets_the_first_number(start):
     values = ["x", "y", "y", None, "ä"]
     shards = xs.from_pandas(pd.DataFrame({"s": values}), num_partitions=2)
     indexer = StringIndexer("s", start=start)

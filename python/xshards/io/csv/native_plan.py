@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans to read CSV files by the engine.
 
-Each step settles one option. A step that finds that only pandas reads the files as
-asked raises `PandasNeeded`, with the reason.
+Each step handles one option. If only pandas supports it, the step raises `PandasNeeded`
+with the reason.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def plan_csv(
     Raises
     ------
     PandasNeeded
-        If only pandas reads the files as asked; `more` are options it alone has.
+        If only pandas supports the options; `more` are those it alone has.
     """
     _require_native(given, more, paths)
     options = _engine_options(given)
@@ -85,7 +85,7 @@ def _require_native(
 
 
 def _engine_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the engine's options; what depends on the files' columns is still open."""
+    """Return the engine's options; what depends on the files' columns is still open."""
     header = given["header"]
     skiprows, skip_lines = skipped_lines(given["skiprows"])
     return {
@@ -136,7 +136,7 @@ def _skip_asked_lines(scan: Scan, skiprows: Any, context: Context | None) -> Non
 
 
 def _requested_types(scan: Scan, dtype: Any) -> dict[str, Wanted]:
-    """Give the types of columns that are not to be inferred."""
+    """Return the types of columns that are not to be inferred."""
     types = by_name(dtype, lambda: scan.shards()._full_schema().names)
     wanted = engine_types(types)
     if wanted is None:

@@ -106,7 +106,7 @@ def _is_header(value: object) -> bool:
 
 
 def _are_lines(options: dict[str, Any]) -> bool:
-    """Tell whether the engine can skip these lines: a number, or some by number."""
+    """Return whether the engine can skip these lines: a number, or some by number."""
     lines = options["skiprows"]
     if callable(lines):
         return options["escapechar"] is None
@@ -122,7 +122,7 @@ def _are_lines(options: dict[str, Any]) -> bool:
 
 
 def _is_plain_footer(options: dict[str, Any]) -> bool:
-    """Tell whether pandas' Python engine, for footers, reads the rest as we do."""
+    """Return whether pandas' Python engine, for footers, reads the rest as we do."""
     return (
         type(options["skipfooter"]) is int
         and options["skipfooter"] > 0
@@ -151,10 +151,7 @@ def skipped_lines(skiprows: Any) -> tuple[int, list[int]]:
 
 
 def asked_lines(skiprows: Callable[[int], object], num_lines: int) -> list[int] | None:
-    """Return the lines that a function skips; None if they are too many for a plan.
-
-    They travel in the plan by number.
-    """
+    """Return the lines that a function skips; None if too many to list in a plan."""
     found = [line for line in range(num_lines) if skiprows(line)]
     return found if len(found) <= _MANY_LINES else None
 
@@ -172,7 +169,7 @@ def _are_strings(value: Any) -> bool:
 
 
 def engine_encoding(encoding: Any) -> str | None:
-    """Give our name of an encoding, or None where only pandas knows it."""
+    """Return our name of an encoding, or None where only pandas knows it."""
     if encoding is None:
         return "utf-8"
     try:
@@ -182,7 +179,7 @@ def engine_encoding(encoding: Any) -> str | None:
 
 
 def engine_compression(compression: Any) -> str | None:
-    """Give our name of how files are compressed, or None where their names tell."""
+    """Return our name of a compression, or None if inferred from the name."""
     if isinstance(compression, Mapping):
         compression = compression.get("method")
     if compression == "infer":
@@ -208,7 +205,7 @@ def _are_listed_strings(value: Any) -> bool:
 
 
 def _is_number_mark(value: object, options: dict[str, Any]) -> bool:
-    """Tell whether a character can be nothing else in a number."""
+    """Return whether a character has no other meaning in numbers or fields."""
     return (
         isinstance(value, str)
         and len(value) == 1
@@ -238,7 +235,7 @@ def _are_texts_or_numbers(value: Any) -> bool:
 
 
 def spelled(na_values: Any) -> list[str]:
-    """Give texts for missing values as pandas does: of 1 also 1.0, and the reverse.
+    """Return texts for missing values as pandas does: of 1 also 1.0, and the reverse.
 
     Of 2.5 also 2, which pandas takes for missing, too.
     """
@@ -259,14 +256,14 @@ def spelled(na_values: Any) -> list[str]:
 
 
 def spelled_by_column(na_values: Any) -> dict[str, list[str]]:
-    """Give the texts for missing values that single columns have."""
+    """Return the texts for missing values that single columns have."""
     if not isinstance(na_values, Mapping):
         return {}
     return {name: spelled(values) for name, values in na_values.items()}
 
 
 def _is_index(options: dict[str, Any]) -> bool:
-    """Tell whether we make columns the index: by name, or by position among all."""
+    """Return whether we make columns the index: by name, or by position among all."""
     wanted = options["index_col"]
     if wanted is None:
         return True
@@ -278,7 +275,7 @@ def _is_index(options: dict[str, Any]) -> bool:
 
 
 def _chooses(options: dict[str, Any]) -> bool:
-    """Tell whether we choose columns as pandas does."""
+    """Return whether we choose columns as pandas does."""
     usecols, names = options["usecols"], options["names"]
     if usecols is None or isinstance(usecols, str):
         return True
@@ -291,7 +288,7 @@ def _chooses(options: dict[str, Any]) -> bool:
 
 
 def pandas_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Give the options that are not pandas' own defaults, to pass on."""
+    """Return the options that are not pandas' own defaults, to pass on."""
     known = inspect.signature(pd.read_csv).parameters
     changed = {}
     for name, value in options.items():

@@ -90,13 +90,13 @@ def read_csv(
         A file, a directory, or a pattern such as ``"flights/*.csv"``. Bytes and file
         objects are read at once.
     sep, delimiter : str, default ","
-        What is between fields: one character, or several that stand for themselves
+        The field separator: one character, or several that are taken literally
         (``"::"``, ``r"\|\|"``: quotes mean nothing then, as in pandas), or blanks and
         tabs (``r"\s+"``). Other regular expressions*; None*.
     header : {"infer", None} or int
         Whether a line of column names comes first: yes, unless `names` are given. Or
-        which line it is; or several*. Where the first row has more fields than there
-        are names, its first fields are the index.
+        which line it is; or several*. If the first row has more fields than there are
+        names, its first fields are the index.
     names : list of str, optional
         The columns' names.
     index_col : optional
@@ -109,22 +109,23 @@ def read_csv(
         categories, the column is read now to find them. Unlike in pandas, integers may
         be missing, which `to_pandas` gives as floats: ask for "Int64" to keep them.
     squeeze : bool, default False
-        Give a Series where there is one column, as pandas once did.
+        Return a Series if there is one column, as older versions of pandas did.
     true_values, false_values : list of str, optional
-        More texts that stand for true and false.
+        Additional true and false markers.
     skipinitialspace : bool, default False
-        Leave out blanks behind a separator.
+        Skip blanks after a separator.
     skiprows : int, list, set or range of int, or function
-        Lines to leave out at the start of every file; or which, the first being 0; or
-        a function of a line's number that is true for lines to leave out. It is asked
-        for all lines at once, so the files are read through for their number.
+        The number of lines to skip at the start of every file, or the numbers of the
+        lines to skip, from 0, or a function of a line's number that is true for lines
+        to skip. The function is called for all lines at once, so the files are read
+        through to count them.
     skipfooter : int
-        Lines to leave out at the end of every file; with `comment`, `escapechar` or
+        Lines to skip at the end of every file; with `comment`, `escapechar` or
         ``skip_blank_lines=False`` *.
     nrows : int, optional
         Read at most this many rows.
     na_values : str, number, list or dict of these, optional
-        More texts that stand for a missing value; in a dict, by column name (or by
+        Additional missing-value markers; in a dict, by column name (or by
         position*).
     keep_default_na, na_filter : bool, default True
         As in pandas.
@@ -139,20 +140,19 @@ def read_csv(
         The format of times, or of those of single columns, as for ``strptime``; with
         %Y or %y, and of %m %b %B %d %a %A %H %I %p %M %S %f %z. Others*.
     thousands, decimal : str, optional
-        What is between thousands and what is the decimal point of numbers.
+        The thousands separator and the decimal point of numbers.
     doublequote : bool, default True
-        Whether two quotes inside quotes stand for one.
+        Whether two quotes inside quotes are read as one.
     on_bad_lines : {"error", "warn", "skip"}
-        What to do with a line of too many fields: fail, or leave it out, with a
-        warning (``pandas.errors.ParserWarning``) behind each run, or without; or a
-        function*.
+        What to do with a line of too many fields: fail, or skip it, with a warning
+        (``pandas.errors.ParserWarning``) after each run, or without; or a function*.
     compression : {"infer", None, "gzip", "bz2", "zstd", "xz", "zip"*, "tar"*} or dict
         How files are compressed; by default as their names say: .gz, .bz2, .zst,
         .lz4, .xz, .zip*, .tar*.
     quotechar, escapechar, comment : str, optional
         Special characters, as in pandas.
     quoting : int, default 0
-        ``csv.QUOTE_NONE`` takes quotes for ordinary characters. With
+        With ``csv.QUOTE_NONE`` quotes are ordinary characters. With
         ``csv.QUOTE_NONNUMERIC`` all numbers are floats, as in pandas.
     encoding : str, optional
         UTF-8, Latin-1, Windows-1252 or UTF-16, by any name that Python has for it; or
@@ -160,7 +160,7 @@ def read_csv(
     float_precision : {None, "round_trip", "high"*, "legacy"*}
         How floats are rounded.
     storage_options : dict, optional
-        Of ``s3://`` paths: ``key`` and ``secret``, ``endpoint_url``, ``region``. What
+        For ``s3://`` paths: ``key`` and ``secret``, ``endpoint_url``, ``region``. What
         is not here is taken from the AWS variables of the environment, or from the
         path: ``s3://key:secret@bucket/a.csv?endpoint_override=host:9000&scheme=http``.
     num_partitions : int, optional

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What separates the fields of CSV files.
 
-Several characters are a regular expression to pandas, which then knows no quotes. Where
-the expression is mere text, the engine splits lines at that text.
+Several characters are a regular expression to pandas, which then knows no quotes. If
+the expression is literal text, the engine splits lines at that text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ESCAPES = {"t": "\t", "v": "\v", "f": "\f"}
 
 
 def is_separator(options: dict[str, Any]) -> bool:
-    """Tell whether we split fields as pandas does, with these options."""
+    """Return whether we split fields as pandas does, with these options."""
     sep = options["sep"]
     if not isinstance(sep, str):
         return False
@@ -55,14 +55,14 @@ def separator(sep: str) -> dict[str, Any]:
 
 
 def ignores_quotes(options: dict[str, Any]) -> bool:
-    """Tell whether quotes are ordinary characters."""
+    """Return whether quotes are ordinary characters."""
     sep = options["sep"]
     is_long = len(sep.encode()) > 1 and sep != _WHITESPACE
     return bool(is_long or options["quoting"] == QUOTE_NONE)
 
 
 def _literal(expression: str) -> str | None:
-    """Give the only text that a regular expression matches, if that is plain to see."""
+    """Return the text that a regular expression matches literally, if it does."""
     if len(expression) == 1:
         return None  # such as é: a separator in pandas, with quotes
     text = ""

@@ -27,7 +27,7 @@ _UTC = ("Z", "+00:00", "-00:00", "+0000", "-0000")
 
 
 def are_times(options: dict[str, Any]) -> bool:
-    """Tell whether we know which columns `parse_dates` asks for, and their formats."""
+    """Return whether the columns and formats of `parse_dates` are known."""
     wanted, formats = options["parse_dates"], options["date_format"]
     by_column = formats if isinstance(formats, Mapping) else {"": formats}
     if not all(one is None or isinstance(one, str) for one in by_column.values()):
@@ -42,7 +42,7 @@ def are_times(options: dict[str, Any]) -> bool:
 def time_columns(
     wanted: Any, index_col: Any, read: Callable[[], XShards]
 ) -> list[str] | None:
-    """Give the names of columns that are to be times; None where only pandas tells."""
+    """Return the names of columns of times; None if only pandas can decide."""
     if wanted is None or wanted is False:
         return []
     if wanted is True:
@@ -63,10 +63,10 @@ def time_columns(
 def time_formats(
     columns: Sequence[str], date_format: Any, texts: XShards, *, may_be_numbers: bool
 ) -> dict[str, str] | None:
-    """Give the format of each column of times; None where only pandas reads one.
+    """Return the format of each column of times; None if only pandas reads one.
 
     `texts` has the columns as text. Where they `may_be_numbers` if they are no times,
-    formats must tell the two apart.
+    formats must distinguish the two.
     """
     found = {}
     for name in columns:

@@ -28,7 +28,7 @@ _OURS: dict[str, tuple[Any, ...]] = {
 
 
 def odd_json_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Give the options that only pandas follows; TypeError for those it has not."""
+    """Return the options that only pandas follows; TypeError for those it has not."""
     check_keywords(pd.read_json, options, refused=_NOT_TAKEN)
     return {
         name: value
@@ -47,7 +47,7 @@ def pandas_read_json(
 def read_json(
     source: Any, *, lines: bool | None, may_be_columns: bool, **options: Any
 ) -> Any:
-    """Have pandas read JSON; by default records are lines, if they are no array."""
+    """Read JSON with pandas; by default as lines, unless the text is an array."""
     if lines is not None or options.get("orient") in ORIENTS:
         return pd.read_json(source, lines=bool(lines), **options)
     try:
@@ -67,7 +67,7 @@ def read_json(
 
 
 def _is_of_columns(frame: Any) -> bool:
-    """Tell whether a row is what to_json() writes: an object or array a column."""
+    """Return whether a row is as to_json() writes: one object or array per column."""
     return len(frame) == 1 and all(
         isinstance(value, dict | list) for value in frame.iloc[0]
     )

@@ -44,14 +44,13 @@ def read_json(
     context: Context | None = None,
     **more: Any,
 ) -> XShards:
-    r"""Read JSON records in parallel: one object a line, or an array of objects.
+    r"""Read JSON records in parallel: one object per line, or an array of objects.
 
-    Objects and arrays inside become struct and list columns. A column whose values no
-    one type holds (text and numbers, say) is kept as JSON and gives Python objects in
-    pandas. Types are those of ``pandas.read_json(dtype=False)``:
-    text stays text, also where it looks like a number or a date. They are guessed from
-    samples; where later records have other values or keys, all are looked at and read
-    again.
+    Objects and arrays inside become struct and list columns. A column whose values have
+    no common type (text and numbers, say) is kept as JSON and becomes Python objects in
+    pandas. Types are those of ``pandas.read_json(dtype=False)``: text stays text, also
+    where it looks like a number or a date. They are inferred from samples; if later
+    records have other types or keys, all records are examined and read again.
 
     Parameters
     ----------
@@ -59,24 +58,24 @@ def read_json(
         A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
         objects are read at once.
     orient : {"records", "split", "index", "columns", "values", "table"}, optional
-        What a file holds. All but records are read by pandas, a file at a time. By
-        default records; but one file that is a single object, whose values are all
+        What a file holds. All but records are read by pandas, one file per partition.
+        By default records; but one file that is a single object, whose values are all
         objects or arrays, holds columns, as ``DataFrame.to_json()`` writes it. Of
         folders, patterns and lists of paths, and of .jsonl and .ndjson, such an object
         is a record.
     lines : bool, optional
-        Whether records are lines (True) or an array (False); by default the start of
-        the files tells. With True, a single object is a record, too.
+        Whether records are lines (True) or an array (False); by default inferred from
+        the start of the files. With True, a single object is a record, too.
     on_bad_lines : {"error", "warn", "skip"}
-        What to do with a line that is not a JSON object: fail, or leave it out, with a
-        warning (``pandas.errors.ParserWarning``) behind each run, or without. In an
+        What to do with a line that is not a JSON object: fail, or skip it, with a
+        warning (``pandas.errors.ParserWarning``) after each run, or without. In an
         array it is always an error.
     dtype, nrows, storage_options, num_partitions, block_size, context
         See `read_csv`; ``dtype=True`` lets pandas read the files and find types.
     **more
-        Any other option of ``pandas.read_json``, which then reads the files, one a
-        partition; `explain` shows that as a call of ``pandas_read_json``. Files of
-        .zip and .tar are read by it, too.
+        Any other option of ``pandas.read_json``, which then reads the files, one per
+        partition; `explain` shows that as a call of ``pandas_read_json``. Files of .zip
+        and .tar are read by it, too.
 
     Returns
     -------
@@ -163,7 +162,7 @@ class _Request:
 
     @property
     def guesses_orient(self) -> bool:
-        """Whether the content tells records from an object of columns."""
+        """Whether the content decides between records and columns."""
         return (
             self.orient is None and self.lines is None and self.on_bad_lines == "error"
         )
@@ -187,7 +186,7 @@ class _Request:
 def _pandas_options(
     request: _Request, source: Source, context: Context | None, *, may_be_columns: bool
 ) -> dict[str, Any] | None:
-    """Give the options for pandas to read the files with, or None if the engine does.
+    """Return the options for pandas to read the files with, or None if the engine does.
 
     An object of columns, as ``DataFrame.to_json()`` writes it, is pandas' too.
     """
@@ -229,7 +228,7 @@ def _plan_natively(scan: Scan, dtype: object) -> XShards:
 
 
 def _is_one_document(path: object) -> bool:
-    """Tell whether JSON may be one object of columns, by where it comes from.
+    """Return whether JSON may be one object of columns, by where it comes from.
 
     Of several files it is not asked, nor of those named as lines: there a file may well
     have just one record in it.

@@ -38,14 +38,14 @@ __all__ = [
 
 
 def values_of(payloads: list[Payload], info: FrameInfo | None) -> list[Any]:
-    """Give the values payloads stand for."""
+    """Return the values that payloads hold."""
     return [to_value(payload, "pandas", info) for payload in payloads]
 
 
 def take_item(
     partition: int, payloads: list[Payload], info: FrameInfo | None, key: Any
 ) -> list[Payload]:
-    """Give ``shard[key]`` for every shard."""
+    """Return ``shard[key]`` for every shard."""
     items = []
     for payload in payloads:
         item = _part(payload, key)
@@ -58,7 +58,7 @@ def take_item(
 
 
 def _part(payload: Payload, key: Any) -> Payload | None:
-    """Give a part of nested arrays without reading them; None if it is no part."""
+    """Return a part of nested arrays without reading them; None if it is no part."""
     if payload.kind != "Tensors":
         return None
     leaves, text = payload.tensors()
@@ -125,7 +125,7 @@ def _with_keys(table: pa.Table, named: list[tuple[str, str]]) -> pa.Table:
 def measure(
     _partition: int, payloads: list[Payload], info: FrameInfo | None
 ) -> list[Payload]:
-    """Give ``len(shard)`` for every shard, 1 for what has no length."""
+    """Return ``len(shard)`` for every shard, 1 for what has no length."""
     return [to_payload(_length(payload, info)) for payload in payloads]
 
 
@@ -149,7 +149,7 @@ def _length(payload: Payload, info: FrameInfo | None) -> int:
 def count_parts(
     _partition: int, payloads: list[Payload], info: FrameInfo | None
 ) -> list[Payload]:
-    """Give the length of every shard that is a list or tuple, -1 for others."""
+    """Return the length of every shard that is a list or tuple, -1 for others."""
     return [
         to_payload(len(value) if isinstance(value, list | tuple) else -1)
         for value in values_of(payloads, info)
@@ -163,7 +163,7 @@ def pair(
     left_info: FrameInfo | None,
     right_info: FrameInfo | None,
 ) -> list[Payload]:
-    """Give tuples of a shard of the left and one of the right."""
+    """Return tuples of a shard of the left and one of the right."""
     if len(left) != len(right):
         msg = (
             "The two XShards should have the same number of elements in each "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shards that are not DataFrames, taken apart to rows and put together again.
+"""Conversion of shards that are not DataFrames to rows of a table, and back.
 
 Rows are what the engine moves between partitions. So arrays become a table with one
-fixed-width column a leaf, lists one with a row an item, other shards one with a row a
-shard; the engine spreads the rows, in order, and what arrives is put together.
+fixed-width column per leaf, lists one with one row per item, other shards one with one
+row per shard; the engine spreads the rows, in order, and what arrives is put together.
 Both steps run in worker processes, one partition at a time.
 """
 
@@ -57,7 +57,7 @@ class Layout:
 def describe(
     _partition: int, payloads: list[_core.Payload], info: FrameInfo | None
 ) -> list[_core.Payload]:
-    """Tell of every shard its layout, if it has one, and whether it is a list."""
+    """Return each shard's layout, if it has one, and whether it is a list."""
     return [to_payload(_describe(payload, info)) for payload in payloads]
 
 
@@ -76,7 +76,7 @@ def _describe(
 
 
 def shared_layout(described: Iterable[tuple[Layout | None, bool]]) -> Layout | None:
-    """Give the layout that all shards have; None if they differ."""
+    """Return the layout that all shards have; None if they differ."""
     layouts = {layout for layout, _ in described}
     return layouts.pop() if len(layouts) == 1 else None
 

@@ -48,7 +48,7 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("act", ["head", "length"])
-def test_a_repeated_text_takes_the_memory_of_a_batch(file, act):
+def test_repeated_text_is_decoded_batch_by_batch(file, act):
     run_in_child(READ, file, act)
 
 

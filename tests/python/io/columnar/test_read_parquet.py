@@ -55,7 +55,7 @@ def test_wrong_filters_are_named(path):
         xs.read_parquet(path, filters=[("a", 1)])
 
 
-def test_bloom_filters_spare_row_groups(tmp_path):
+def test_bloom_filters_skip_row_groups(tmp_path):
     df = pd.DataFrame({"n": [2 * i for i in range(4000)], "s": ["x", "zz"] * 2000})
     df = df.sample(frac=1, random_state=0).reset_index(drop=True)
     df["t"] = df["n"].map(lambda n: f"t{n}")

@@ -79,7 +79,7 @@ def test_an_error_of_pandas_does_not_show_the_reason():
         ({"index_col": 2, "parse_dates": True}, 3),
     ],
 )
-def test_files_are_planned_as_seldom_as_options_allow(file, looks, options, most):
+def test_files_are_planned_again_only_if_options_change(file, looks, options, most):
     result = xs.read_csv(file, **options).to_pandas()
     assert len(looks) <= most
     pd.testing.assert_frame_equal(result, pd.read_csv(file, **options))

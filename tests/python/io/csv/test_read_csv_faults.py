@@ -407,7 +407,7 @@ def test_field_above_the_size_limit_is_an_error(tmp_path):
         ("1;;2\n3;;4\n", {"sep": ";;"}),
     ],
 )
-def test_names_that_some_row_has_fields_for(tmp_path, text, options):
+def test_rows_with_fewer_fields_than_names(tmp_path, text, options):
     path = tmp_path / "a.csv"
     path.write_text(text)
     options = {"names": ["x", "y", "z"], "usecols": ["x"], **options}

@@ -105,7 +105,7 @@ def test_lines_are_those_that_pandas_reads(
     nrows=st.integers(1, 7),
     form=st.sampled_from(["csv", "csv.gz"]),
 )
-def test_only_the_rows_wanted_matter(
+def test_rows_after_nrows_are_not_checked(
     lines, line_end, header, on_bad_lines, nrows, form
 ):
     options = {
@@ -204,7 +204,7 @@ def test_many_first_rows_of_a_large_file(tmp_path, form):
         ("a,b\n1,2\nx,x,x\n3,4\n", {"on_bad_lines": "skip", "nrows": 2}),
     ],
 )
-def test_lines_that_we_choose(tmp_path, content, options):
+def test_engine_selects_the_lines_of_pandas(tmp_path, content, options):
     path = tmp_path / "a.csv"
     path.write_bytes(content.encode())
     assert check(path, options) is not None
@@ -221,7 +221,7 @@ def test_lines_that_we_choose(tmp_path, content, options):
         ("a,b\n1\\#2,2\n3,4\n", {"comment": "#", "escapechar": "\\"}),
     ],
 )
-def test_lines_that_pandas_chooses(tmp_path, content, options):
+def test_unsupported_line_options_are_read_by_pandas(tmp_path, content, options):
     path = tmp_path / "a.csv"
     path.write_text(content)
     shards = xs.read_csv(path, **options)
