@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes of training that can be told from the numbers, and what to do about them."""
+"""Checks of counts, precision and losses, with errors that name a remedy."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["check_count", "check_precision", "is_nan", "nan_loss"]
 
 
 def check_count(name: str, value: Any) -> int:
-    """Return a number of epochs, rows or steps; refuses what is none.
+    """Return a number of epochs, rows or steps, checked to be whole and positive.
 
     Parameters
     ----------
     name
         The argument.
     value
-        What was given as it.
+        The value given.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def check_count(name: str, value: Any) -> int:
     Raises
     ------
     XShardsTypeError
-        If it is no whole number.
+        If it is not a whole number.
     XShardsValueError
         If it is less than 1.
 
@@ -64,7 +64,7 @@ def check_precision(given: Any, known: Sequence[str]) -> str | None:
     given
         What the user gave.
     known
-        What the framework has besides.
+        The other precisions of the framework.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def check_precision(given: Any, known: Sequence[str]) -> str | None:
 
 
 def is_nan(value: Any) -> bool:
-    """Tell a number that is none.
+    """Return whether a value is NaN.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def nan_loss(
     columns: Sequence[Sequence[str]],
     to_numpy: Callable[[Any], Any],
 ) -> XShardsValueError:
-    """Say why the loss of batches is NaN, and what to do.
+    """Return the error for a NaN loss, with its cause and remedy.
 
     Parameters
     ----------

@@ -79,8 +79,8 @@ class Feeder:
     """Feeds the rows of shards, once an epoch, in batches of one size.
 
     Batches are made ahead, without the interpreter, on a thread of its own. The rows of
-    each step are a matter of the shards, `seed`, the epoch and `batch_size` alone:
-    replicas that share a step see together what one replica would see.
+    each step depend on the shards, `seed`, the epoch and `batch_size` alone: replicas
+    that share a step see together what one replica would see.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Feeder:
         DataFrames, or arrays in dicts, lists and tuples. Run and kept while fed.
     tensors : list of Tensor, optional
         The arrays to make of columns. Leave out for shards of arrays, which are fed in
-        the order they stand in.
+        their order.
     batch_size : int
         Rows of a step, over all replicas. Any size will do; the last step of an epoch
         takes what is left.
@@ -96,9 +96,9 @@ class Feeder:
         Visit partitions in a random order, and rows in a random order within windows of
         `window_rows`.
     seed : int
-        What the order is drawn from.
+        The seed of the random order.
     replica : (int, int)
-        Which replica this is, and of how many.
+        The rank of this replica and the number of replicas.
     prefetch : int
         Batches made ahead.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["History"]
 
-# What says how much was done, not how well.
+# Counts of work done, not measurements.
 _COUNTS = ("epoch", "replica", "batch_count", "num_samples", "epoch_seconds")
 
 

@@ -29,7 +29,7 @@ class Monitor:
         Whether less or more is better. By default more for what counts hits, such as
         "val_accuracy" or "val_auc", and less for everything else.
     min_delta
-        Smaller changes are no improvement.
+        Smaller changes do not count as improvement.
 
     Examples
     --------
@@ -51,14 +51,14 @@ class Monitor:
         self.best: float | None = None
 
     def improves(self, stats: Mapping[str, Any], *, asked_by: str = "monitor") -> bool:
-        """Look at the results of an epoch; tell whether none was better before.
+        """Note the results of an epoch; return whether it is the best so far.
 
         Parameters
         ----------
         stats
             The results of the epoch.
         asked_by
-            Who wants to know, for the message.
+            Name of the caller, for the message.
 
         Returns
         -------

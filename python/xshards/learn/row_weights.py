@@ -46,7 +46,7 @@ class WeightedBatch(tuple[Any, ...]):
 
 
 def check_class_weight(given: Any) -> dict[int, float] | None:
-    """Return what a user gave as class weights; refuses what are none.
+    """Return class weights, checked.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def check_class_weight(given: Any) -> dict[int, float] | None:
     Raises
     ------
     XShardsTypeError
-        If it is no dict of numbers.
+        If it is not a dict of numbers.
     XShardsValueError
         If a class or a weight is negative or not finite.
 
@@ -116,7 +116,7 @@ def class_weights(
     Raises
     ------
     XShardsValueError
-        If the targets are no classes.
+        If the targets are not classes.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def class_weights(
 
 
 def sample_weights(values: np.ndarray[Any, Any]) -> Weights:
-    """Return the weights of rows as they are used; refuses what are none.
+    """Return the weights of rows as an array, checked.
 
     Parameters
     ----------

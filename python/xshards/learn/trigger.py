@@ -71,7 +71,7 @@ class Trigger(ABC):
 
     @abstractmethod
     def fires(self, state: TrainingState) -> bool:
-        """Tell whether the condition holds.
+        """Return whether the condition holds.
 
         Parameters
         ----------

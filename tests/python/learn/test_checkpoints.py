@@ -82,7 +82,7 @@ def test_prefixes(tmp_path):
         find_checkpoint(tmp_path, prefix="three")
 
 
-def test_half_a_checkpoint_is_none(tmp_path):
+def test_incomplete_checkpoint_is_ignored(tmp_path):
     run = put(tmp_path / "2026-01-31_23-59-59", 10)
     Checkpoint(run, 20).optimizer.touch()
     Checkpoint(run, 30).model.touch()

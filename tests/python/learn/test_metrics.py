@@ -407,7 +407,7 @@ def test_two_of_the_same_name_are_refused():
     assert list(convert_metrics(["acc", "accuracy"])) == ["acc", "accuracy"]
 
 
-def test_more_is_better_for_what_counts_hits():
+def test_higher_is_better_for_accuracies():
     better = [name for name in metrics.metric_names() if metrics.more_is_better(name)]
     assert better == [
         "accuracy",

@@ -26,11 +26,11 @@ def improvements(name, values, **options):
         ("val_my_own", None, [True, True, False, False]),
     ],
 )
-def test_less_or_more_is_better(name, mode, expected):
+def test_mode_decides_which_value_is_better(name, mode, expected):
     assert improvements(name, [2.0, 1.0, 3.0, 3.0], mode=mode) == expected
 
 
-def test_small_changes_and_nan_are_no_improvement():
+def test_small_changes_and_nan_do_not_improve():
     assert improvements("val_loss", [math.nan, 2.0, 1.95, 1.5], min_delta=0.1) == [
         False,
         True,
@@ -39,7 +39,7 @@ def test_small_changes_and_nan_are_no_improvement():
     ]
 
 
-def test_what_is_not_there_is_named():
+def test_unknown_result_is_named():
     with pytest.raises(
         XShardsKeyError, match=r"who: 'val_x' is not among .*: epoch, l"
     ):
@@ -86,16 +86,16 @@ def test_one_file_is_replaced():
     assert ModelCheckpoint("d/", save_best_only=True).path_of(1) == "d/best.ckpt"
 
 
-def test_the_loss_of_training_is_looked_at_after_training():
+def test_train_loss_is_monitored_after_training():
     runner = Runner()
     callback = ModelCheckpoint("d/net", save_best_only=True, monitor="train_loss")
     epochs(callback, runner, [1.0, 1.0])
     assert runner.saved == ["d/net-best.ckpt"]
 
 
-def test_nothing_to_save_is_said():
+def test_missing_best_epoch_warns():
     callback = ModelCheckpoint("d/net", save_best_only=True)
-    with pytest.warns(UserWarning, match="no epoch had a number as 'val_loss'"):
+    with pytest.warns(UserWarning, match="no epoch reported a numeric 'val_loss'"):
         epochs(callback, Runner(), [math.nan])
     with pytest.raises(XShardsValueError, match="leave out by_epoch and interval"):
         ModelCheckpoint("d/net", save_best_only=True, interval=2)

@@ -191,7 +191,7 @@ def test_restored_server_goes_on():
     assert server.step_counts.tolist() == [13, 13]
 
 
-def test_somebody_else_makes_the_update():
+def test_external_update_rule():
     server = make_server()
     clients = [_core.ReplicaClient.attach(server.fd, replica) for replica in range(2)]
     assert server.wait_for_gradients(0.01).outcome == "timeout"

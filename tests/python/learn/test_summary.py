@@ -110,7 +110,7 @@ def test_no_directory_has_no_scalars(tmp_path):
     assert read_scalar(tmp_path / "none", "Loss") == []
 
 
-def test_values_out_of_reach_of_float32(tmp_path):
+def test_values_beyond_float32(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         for step, value in enumerate([1e300, -1e300, math.nan, np.float64(2), 3]):
             writer.add_scalar("Loss", value, step)

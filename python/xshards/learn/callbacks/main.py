@@ -61,7 +61,7 @@ def split_callbacks(
     Raises
     ------
     XShardsTypeError
-        If one is no callback.
+        If one is not a callback.
     XShardsValueError
         If several would do the work.
     """

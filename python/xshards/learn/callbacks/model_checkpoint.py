@@ -143,8 +143,8 @@ class ModelCheckpoint(Callback):
             self._save(runner, str(Path(self.dirname, "last.ckpt")))
         elif self._followed.best is None:
             msg = (
-                f"no epoch had a number as {self._followed.name!r}, so no best one was "
-                "saved; give fit validation_data, or another monitor"
+                f"no epoch reported a numeric {self._followed.name!r}, so no best one "
+                "was saved; give fit validation_data, or another monitor"
             )
             warnings.warn(msg, stacklevel=1)
 

@@ -30,7 +30,8 @@ class AUC(Metric):
     Parameters
     ----------
     threshold_num
-        Taken for Orca's sake. The area is exact, no thresholds are chosen.
+        Accepted for compatibility with Orca. The area is exact: no thresholds are
+        chosen.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics by name: what users write in the place of an object."""
+"""Metrics by name, as users may write them in place of an object."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def metric_of_name(name: str) -> Metric:
 
 
 def more_is_better(name: str) -> bool:
-    """Tell whether a result of this name should grow: an accuracy, not an error.
+    """Return whether larger values are better: of accuracies, not of errors.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ Rule = tuple[str, dict[str, float]]
 
 
 class Optimizer:
-    """What an update of the weights does with the gradients.
+    """How gradients update the weights.
 
     It is a description: it holds no parameters and no state, so one can be used for
     several estimators. A subclass names its rule and which attribute is which option.
@@ -47,7 +47,7 @@ class Optimizer:
     #: The update rule of the parameter server, and its options by their names there: an
     #: attribute's name, or a number.
     _rule: ClassVar[tuple[str, Mapping[str, str | float]]]
-    #: How the learning rate changes; None if it stays.
+    #: How the learning rate changes; None if it is constant.
     scheduler: Scheduler | None = None
     learningrate_decay: float = 0.0
 
@@ -72,14 +72,14 @@ class Optimizer:
 
     @property
     def schedule(self) -> _core.LearningRateSchedule | None:
-        """A new schedule, which has seen nothing; None if the rate stays."""
+        """A new schedule in its initial state; None if the rate is constant."""
         if self.scheduler is None:
             return None
         return self.scheduler.native(self.learningrate_decay)
 
     @property
     def monitor(self) -> str | None:
-        """The value that the schedule wants to be told at each epoch's end, if any."""
+        """The result of an epoch that the schedule monitors, if any."""
         return self.scheduler.monitor if self.scheduler is not None else None
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class SGD(_Decaying):
     XShardsNotImplementedError
         If values for single weights are given.
     XShardsTypeError
-        If `learningrate_schedule` is no schedule.
+        If `learningrate_schedule` is not a schedule.
 
     Examples
     --------

@@ -35,12 +35,12 @@ class Scheduler(ABC):
     True
     """
 
-    #: The value that the schedule wants to be told at each epoch's end, if it does.
+    #: The result of an epoch that the schedule monitors, if any.
     monitor: str | None = None
 
     @abstractmethod
     def native(self, learningrate_decay: float = 0.0) -> _core.LearningRateSchedule:
-        """Make a schedule that has seen nothing.
+        """Make a schedule in its initial state.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Default(Scheduler):
 
 
 class _Stateless(Scheduler):
-    """A schedule that its arguments say all of; they are checked when it is made."""
+    """A schedule defined by its arguments, which are checked by the constructor."""
 
     def __init__(self) -> None:
         self._make()
@@ -108,7 +108,7 @@ class Poly(_Stateless):
     Raises
     ------
     XShardsValueError
-        If a number makes no sense.
+        If an argument is out of range.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Exponential(_Stateless):
     Raises
     ------
     XShardsValueError
-        If a number makes no sense.
+        If an argument is out of range.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class Step(_Stateless):
     Raises
     ------
     XShardsValueError
-        If a number makes no sense.
+        If an argument is out of range.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class MultiStep(_Stateless):
     Raises
     ------
     XShardsValueError
-        If a number makes no sense.
+        If an argument is out of range.
 
     Examples
     --------
@@ -244,7 +244,7 @@ class Warmup(_Stateless):
     Raises
     ------
     XShardsValueError
-        If a number makes no sense.
+        If an argument is out of range.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class Plateau(_Stateless):
     mode
         Whether less or more is better.
     epsilon
-        Smaller changes are no improvement.
+        Smaller changes do not count as improvement.
     cooldown
         Epochs after a reduction in which none is counted.
     min_lr
@@ -285,7 +285,7 @@ class Plateau(_Stateless):
     Raises
     ------
     XShardsValueError
-        If the mode is another, or a number makes no sense.
+        If `mode` is unknown, or a number is out of range.
 
     Examples
     --------
@@ -334,7 +334,7 @@ class SequentialSchedule(Scheduler):
     Parameters
     ----------
     iteration_per_epoch
-        Taken for Orca's sake; epochs are counted as they end.
+        Accepted for compatibility with Orca; epochs are counted as they end.
 
     Examples
     --------

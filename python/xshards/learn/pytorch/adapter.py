@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the training core knows of torch."""
+"""The `ModelAdapter` of PyTorch."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TorchAdapter(ModelAdapter):
     # Models
 
     def describe_input(self, model: torch.nn.Module) -> ModelInput:
-        """Say what tensors a model takes."""
+        """Describe the tensors that a model takes."""
         floats = {one.dtype for one in model.parameters() if one.is_floating_point()}
         return ModelInput(
             float_type=(
@@ -239,7 +239,7 @@ def _takes_several(model: torch.nn.Module) -> bool:
 
 
 def _features(batch: Any, model: torch.nn.Module) -> tuple[Any, ...]:
-    """Leave the target of a batch out, if it has one."""
+    """Remove the target of a batch, if it has one."""
     if not isinstance(batch, (tuple, list)):
         return (batch,)
     parameters = _forward_parameters(model)

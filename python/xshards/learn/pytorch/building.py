@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models, optimizers and losses of what users give: instances or creators."""
+"""Models, optimizers and losses made from instances or creators."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def make_optimizers(
 
 
 def _optimizer_class(kind: type) -> XShardsTypeError:
-    """Say what to give in the place of a class."""
+    """Return the error for a class in place of an optimizer object."""
     call = f"{kind.__name__}()"
     if issubclass(kind, torch.optim.Optimizer):
         call = f"{kind.__name__}(model.parameters(), lr=0.001)"
@@ -106,7 +106,7 @@ def make_loss(loss: Any, config: dict[str, Any]) -> Any:
 
 
 def _takes_config_only(function: Any) -> bool:
-    """Tell a creator from a loss, which takes outputs and targets."""
+    """Return whether a function creates a loss, rather than being one."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -13,6 +13,6 @@ __all__ = ["needs_closure"]
 
 
 def needs_closure(optimizer: torch.optim.Optimizer) -> bool:
-    """Tell an optimizer that evaluates the loss itself, several times a step."""
+    """Return whether an optimizer evaluates the loss, several times a step."""
     closure = inspect.signature(type(optimizer).step).parameters.get("closure")
     return closure is not None and closure.default is closure.empty

@@ -68,7 +68,7 @@ def run_without_rows(
 ) -> None:
     """Take part in the averages of a batch of which this replica has no rows.
 
-    `batch` is any batch; what is computed of it counts for nothing.
+    `batch` is any batch; its results are discarded.
     """
     for model in models:
         if not isinstance(model, DistributedDataParallel):

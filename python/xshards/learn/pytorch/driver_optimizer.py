@@ -34,7 +34,7 @@ __all__ = ["TorchOptimizer", "put_together", "take_apart"]
 
 
 class TorchOptimizer(DriverOptimizer):
-    """What the training core sees of a torch optimizer."""
+    """The training core's view of a torch optimizer."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.handle = optimizer
@@ -100,7 +100,7 @@ class TorchOptimizer(DriverOptimizer):
 
     @torch.no_grad()
     def release(self) -> None:
-        """Give the parameters memory of their own again."""
+        """Move the parameters to memory of their own again."""
         for parameter in self.parameters:
             parameter.data = parameter.data.clone()
         self._shared = []

@@ -91,8 +91,9 @@ class Estimator(EstimatorBase):
             A loss: an instance or a function of outputs and targets; or a function that
             takes `config` and returns one.
         metrics
-            What to measure besides the loss: names such as ``["accuracy", "auc"]``, see
-            `xshards.learn.metrics.metric_names`, or objects of `xshards.learn.metrics`.
+            What to measure in addition to the loss: names such as
+            ``["accuracy", "auc"]``, see `xshards.learn.metrics.metric_names`, or
+            objects of `xshards.learn.metrics`.
         scheduler_creator
             A function that takes the optimizer and `config` and returns a scheduler of
             torch.

@@ -59,7 +59,7 @@ class LocalExchange(Exchange):
         return self._models
 
     def positions(self) -> list[Position | None]:
-        """Say what this replica reported before it was set up anew."""
+        """Return what this replica reported before the last set-up."""
         return [Position.decode(state) for state in self._set_up.states]
 
     def step_without_rows(self, batch: Any) -> None:
@@ -80,7 +80,7 @@ class LocalExchange(Exchange):
 
 
 class LocalOptimizer(ReplicaOptimizer):
-    """A torch optimizer in a replica, with what training wants to know of it."""
+    """A torch optimizer in a replica, with the interface of the training core."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, num_steps: int) -> None:
         self._optimizer = optimizer
@@ -94,11 +94,11 @@ class LocalOptimizer(ReplicaOptimizer):
 
     @property
     def handle(self) -> torch.optim.Optimizer:
-        """What user code gets."""
+        """The optimizer that user code gets."""
         return self._optimizer
 
     def options(self) -> list[dict[str, Any]]:
-        """Return what the groups have besides parameters."""
+        """Return what the groups have in addition to parameters."""
         return [
             self._as_given(group, fused)
             for group, fused in zip(

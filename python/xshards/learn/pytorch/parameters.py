@@ -98,7 +98,7 @@ def copied(value: Any) -> Any:
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, values: dict[str, Any]) -> None:
-    """Give an optimizer the state that another of its kind had."""
+    """Copy state to an optimizer from another of its class."""
     optimizer.load_state_dict(copied(values))
     # torch casts state to the parameter's dtype, also where a step does not.
     numbers = [number for group in values["param_groups"] for number in group["params"]]

@@ -48,11 +48,11 @@ class ServerOptimizer(ServerOptimizerBase, torch.optim.Optimizer):
 
     @property
     def handle(self) -> torch.optim.Optimizer:
-        """What user code gets."""
+        """The optimizer that user code gets."""
         return self
 
     def options(self) -> list[dict[str, Any]]:
-        """Return what the groups have besides parameters."""
+        """Return what the groups have in addition to parameters."""
         return [
             {name: value for name, value in group.items() if name != "params"}
             for group in self.param_groups

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets as a loss wants them."""
+"""Targets in the shape and dtype that a loss requires."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _ELEMENTWISE = (
 
 
 def fit_target(criterion: Any, output: Any, target: Any) -> Any:
-    """Give the target the output's shape and dtype, where only that can be meant.
+    """Convert the target to the output's shape and dtype, if unambiguous.
 
     A column of labels is n numbers, a model's output n rows of one: torch would compare
-    each with each. Whole numbers are no targets of such a loss at all.
+    each with each. Such a loss rejects integer targets.
     """
     if not (
         isinstance(criterion, _ELEMENTWISE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done with a batch: the class to derive from for training of another kind."""
+"""The operator of torch: derive from it to train in another way."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = ["TrainingOperator"]
 
 
 class _Weights(NamedTuple):
-    """What rows count, and what the batch counts."""
+    """The weights of rows, and the total weight of the batch."""
 
     #: What the user gave; None if the loss alone decides.
     given: torch.Tensor | None
     total: float
-    #: Whether the total may be another than the number of rows.
+    #: Whether the total may differ from the number of rows.
     uneven: bool
 
 

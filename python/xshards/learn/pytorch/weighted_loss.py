@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses in which rows count differently, so that replicas together have the mean."""
+"""Weighted losses, whose average over replicas is the weighted mean of all rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_CLASSES = (torch.nn.NLLLoss, torch.nn.CrossEntropyLoss)
 
 
 def gives_weights(criterion: Any) -> bool:
-    """Tell a loss that divides by the weights of classes, not by the rows."""
+    """Return whether a loss divides by class weights rather than by rows."""
     return (
         isinstance(criterion, _OF_CLASSES)
         and criterion.reduction == "mean"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that the training core knows of a framework."""
+"""The interface between the training core and a framework."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Buffers", "ModelAdapter", "ModelInput"]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """What a model takes."""
+    """The kind of tensors that a model takes."""
 
     #: The dtype of float tensors, by numpy's name; None leaves them as they are.
     float_type: str | None = None
@@ -60,13 +60,13 @@ class Buffers:
         return list(self._arrays)
 
     def write(self, values: Sequence[Any]) -> None:
-        """Give the models these values, in the order of `read`."""
+        """Write these values to the models, in the order of `read`."""
         for array, value in zip(self._arrays, values, strict=True):
             np.copyto(array, value)
 
     @contextlib.contextmanager
     def replaced_by(self, values: Sequence[Any]) -> Iterator[None]:
-        """Give the models these values until the block ends, then their own again.
+        """Write these values to the models until the block ends, then their own.
 
         Replicas train with running statistics of their own, but all measure the one
         model that users get.
@@ -92,15 +92,15 @@ class ModelAdapter(ABC):
     name: ClassVar[str]
     #: What users call to make an Estimator, for messages.
     factory: ClassVar[str]
-    #: The class that trains unless users give one of their own.
+    #: The operator class that trains by default.
     operator_class: ClassVar[type[Operator]]
     #: What runs in a replica, as "module:function". The fork server imports the module
     #: before it forks: name one that imports the framework and then
     #: `xshards.learn.training.replica_process`.
     entry: ClassVar[str] = "xshards.learn.training.replica_process:main"
-    #: What `fit` takes besides shards, DataFrames and arrays, for messages.
+    #: What `fit` takes in addition to shards, DataFrames and arrays, for messages.
     own_data: ClassVar[str] = ""
-    #: What models can compute in besides the type of their parameters.
+    #: Precisions that models can compute in, other than their parameters' type.
     precisions: ClassVar[tuple[str, ...]] = ()
     #: What is in the name of the optimizer's file of a checkpoint.
     checkpoint_prefix: ClassVar[str] = DEFAULT_PREFIX
@@ -111,7 +111,7 @@ class ModelAdapter(ABC):
 
     @abstractmethod
     def describe_input(self, model: Any) -> ModelInput:
-        """Say what tensors a model takes."""
+        """Describe the tensors that a model takes."""
 
     def modules(self, model: Any) -> Iterable[object]:
         """Return the objects in a model whose classes replicas may have to be sent."""

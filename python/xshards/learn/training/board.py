@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What replica 0 tells the driver between steps, through shared memory."""
+"""What replica 0 reports to the driver between steps, through shared memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ class Board:
         """Leave options for the next update."""
         content = pickle.dumps(options, protocol=5)
         if len(content) > _SIZE - _HEAD.size:
-            msg = f"the options of an optimizer are {len(content)} bytes: too many"
+            msg = (
+                f"expected at most {_SIZE - _HEAD.size} bytes of optimizer options, "
+                f"got {len(content)}"
+            )
             raise XShardsValueError(msg)
         self._memory[_HEAD.size : _HEAD.size + len(content)] = content
         self._memory[: _HEAD.size] = _HEAD.pack(self.version + 1, len(content))

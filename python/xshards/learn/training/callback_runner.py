@@ -71,7 +71,7 @@ class CallbackRunner:
             getattr(callback, stage)(self)
 
     def train_epoch(self, iterator: Iterable[Any], info: dict[str, Any]) -> None:
-        """Train on all batches, or until a callback wants to stop."""
+        """Train on all batches, or until a callback stops the run."""
         operator, turn = self._operator, self._turn
         self.epochs = turn.epoch
         operator.train_mode()
@@ -161,7 +161,7 @@ class CallbackRunner:
     def put(self, k: str, v: Any) -> None:
         """Keep a value under a new name."""
         if k in self._kept:
-            msg = f"there is a value {k!r} already: use update"
+            msg = f"value {k!r} already exists; use update()"
             raise XShardsValueError(msg)
         self._kept[k] = v
 

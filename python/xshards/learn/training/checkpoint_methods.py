@@ -36,7 +36,7 @@ def write_checkpoint(job: Job, checkpoint: checkpoints.Checkpoint) -> None:
 
 
 class CheckpointMethods:
-    """What an Estimator has for files."""
+    """Methods of an Estimator that save and load its state."""
 
     _job: Job
 

@@ -136,7 +136,7 @@ def _load_positions(job: Job, state: dict[str, Any]) -> None:
 def _for_replicas(
     saved: list[Position | None], num_replicas: int
 ) -> list[Position | None]:
-    """Give each replica its position, also where there are more or fewer than then."""
+    """Assign positions to replicas, also if their number has changed."""
     if len(saved) == num_replicas or not saved or saved[0] is None:
         return (saved + [None] * num_replicas)[:num_replicas]
     first = saved[0]

@@ -14,7 +14,7 @@ __all__ = ["ClipMethods"]
 
 
 class ClipMethods:
-    """What an Estimator has to limit gradients."""
+    """Methods of an Estimator that limit gradients."""
 
     _clip: Clip
 
@@ -69,7 +69,7 @@ class ClipMethods:
         self._clip.norm = float(clip_norm)
 
     def clear_gradient_clipping(self) -> None:
-        """Clip gradients no more, from the next fit on.
+        """Stop clipping gradients, from the next fit on.
 
         Examples
         --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver asks of replicas, and what they answer."""
+"""Commands of the driver to replicas, and their answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Parts:
     #: Called in every replica before anything else.
     initialization_hook: Any = None
     config: dict[str, Any] = field(default_factory=dict)
-    #: Whether to show progress; None if a person watches.
+    #: Whether to show progress; by default on a terminal or in a notebook.
     use_tqdm: bool | None = False
     operator_state: dict[str, Any] = field(default_factory=dict)
     #: What models compute in, if not in the type of their parameters; see
@@ -131,7 +131,7 @@ class Train:
     #: Skip this many, which an earlier job has trained on.
     first_batch: int = 0
     info: dict[str, Any] = field(default_factory=dict)
-    #: How schedulers and the options of groups stand as the epoch begins.
+    #: The state of schedulers and the options of groups as the epoch begins.
     schedulers: list[dict[str, Any]] | None = None
     options: list[list[dict[str, Any]]] | None = None
     #: Buffers that every replica should begin with; None keeps each one's own.

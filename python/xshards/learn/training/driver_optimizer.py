@@ -80,7 +80,7 @@ class DriverOptimizer(ABC):
 
     @abstractmethod
     def release(self) -> None:
-        """Give the parameters memory of their own again."""
+        """Move the parameters to memory of their own again."""
 
     def step(
         self,
@@ -162,7 +162,7 @@ def check_apart(optimizers: Iterable[DriverOptimizer]) -> None:
 
 
 def refuse_closure(optimizer: DriverOptimizer) -> None:
-    """Say why an optimizer cannot serve several replicas."""
+    """Return the error for an optimizer that cannot serve several replicas."""
     msg = (
         f"{optimizer.name} evaluates the loss several times a step, which "
         "replicas cannot do together; use workers=1 or another optimizer"

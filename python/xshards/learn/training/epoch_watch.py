@@ -27,7 +27,7 @@ _SHOW_SECONDS = 0.1
 
 
 class Watch:
-    """Looks at a job after each update and each epoch, if there is reason to."""
+    """Writes checkpoints and summaries after updates and epochs, if requested."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Watch:
         self._look(stats.get("last_train_loss"), epoch_finished=True)
 
     def close(self) -> None:
-        """Write out what is left."""
+        """Write pending events and close the files."""
         if self._line is not None:
             self._line.close()
         for writer in (self._train, self._validation):

@@ -131,7 +131,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         shuffle
             Visit rows in another order each epoch.
         restore_best
-            Give the model back the weights of its best epoch at the end; the optimizer
+            Restore the weights of the best epoch at the end; the optimizer
             stays as it is. ``history.best_epoch`` says which one it was.
         monitor
             By which result, such as "val_accuracy"; by default "val_loss", or
@@ -164,7 +164,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         XShardsRuntimeError
             If the Estimator has no optimizer or no loss.
         XShardsTypeError
-            If data or a callback is none, or a number is no whole one.
+            If data or a callback has an unsupported type, or a number is not whole.
         XShardsValueError
             If a number is too small, a column is missing or there are no rows; or if
             the loss is NaN: the model is then as it was before that batch.
@@ -203,7 +203,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         >>> estimator.shutdown()
         """
         self._require("fit", optimizer=True)
-        split_callbacks(callbacks)  # refuses what are no callbacks
+        split_callbacks(callbacks)  # raises for anything but callbacks
         options = FitOptions(
             epochs=epochs,
             batch_size=batch_size,
@@ -280,7 +280,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         Raises
         ------
         XShardsTypeError
-            If data, a metric or a callback is none.
+            If data, a metric or a callback has an unsupported type.
         XShardsValueError
             If `batch_size` is too small, a column is missing or there are no rows.
 
@@ -297,7 +297,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         >>> estimator.shutdown()
         """
         self._require("evaluate")
-        split_callbacks(callbacks)  # refuses what are no callbacks
+        split_callbacks(callbacks)  # raises for anything but callbacks
         given = validation_methods if validation_metrics is None else validation_metrics
         metrics = convert_metrics(
             self._metrics if given is None else given, self._job.adapter.name
@@ -353,7 +353,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         feature_cols
             The columns that are the model's input.
         profile
-            Taken for Orca's sake; has no effect.
+            Accepted for compatibility with Orca; has no effect.
         callbacks
             Called in workers before and after each batch.
         output_cols
@@ -370,7 +370,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         Raises
         ------
         XShardsTypeError
-            If data or a callback is none.
+            If data or a callback has an unsupported type.
         XShardsValueError
             If `batch_size` is too small or a column is missing.
 
@@ -388,7 +388,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         1  3.0        0.75
         """
         batch_size = check_count("batch_size", batch_size)
-        split_callbacks(callbacks)  # refuses what are no callbacks
+        split_callbacks(callbacks)  # raises for anything but callbacks
         return predict(
             self._job, data, batch_size, feature_cols, output_cols, callbacks or []
         )
@@ -417,7 +417,7 @@ class EstimatorBase(CheckpointMethods, ClipMethods, SummaryMethods, ReportMethod
         Parameters
         ----------
         force
-            Taken for Orca's sake; has no effect.
+            Accepted for compatibility with Orca; has no effect.
 
         Examples
         --------

@@ -35,11 +35,11 @@ class Exchange(ABC):
 
     @abstractmethod
     def make_optimizers(self, parts: Parts, turn: Turn) -> Sequence[ReplicaOptimizer]:
-        """Make what user code steps."""
+        """Make the optimizer that user code steps."""
 
     @abstractmethod
     def positions(self) -> list[Position | None]:
-        """Say where the replica was that this one replaces, for each optimizer."""
+        """Return the position of the replica that this one replaces, per optimizer."""
 
     @abstractmethod
     def step_without_rows(self, batch: Any) -> None:
@@ -102,7 +102,7 @@ class ServerExchange(Exchange):
         ]
 
     def make_optimizers(self, parts: Parts, turn: Turn) -> list[ServerOptimizerBase]:
-        """Make what user code steps."""
+        """Make the optimizer that user code steps."""
         links = zip(self._clients, self._views, self._boards, strict=True)
         self._optimizers = [
             self._adapter.server_optimizer(description, ServerLink(*link, turn))
@@ -111,7 +111,7 @@ class ServerExchange(Exchange):
         return self._optimizers
 
     def positions(self) -> list[Position | None]:
-        """Say where the replica was that this one replaces, for each optimizer."""
+        """Return the position of the replica that this one replaces, per optimizer."""
         return [Position.decode(client.state) for client in self._clients]
 
     def step_without_rows(self, batch: Any) -> None:

@@ -54,7 +54,7 @@ class FitOptions:
     accumulate: int
 
     def check(self) -> None:
-        """Refuse what makes no sense."""
+        """Raise if arguments contradict each other."""
         for name in ("epochs", "batch_size", "accumulate", "max_steps"):
             if getattr(self, name) is not None or name != "max_steps":
                 setattr(self, name, check_count(name, getattr(self, name)))
@@ -219,7 +219,7 @@ class _Fit:
 
 
 class BestEpoch:
-    """Keeps the models of the best epoch, and gives them back at the end.
+    """Keeps the models of the best epoch, and restores them at the end.
 
     The driver does it, so the death of a replica changes nothing.
     """
@@ -240,9 +240,9 @@ class BestEpoch:
             ]
 
     def restore(self) -> int | None:
-        """Give the models what they had in the best epoch; returns its number.
+        """Restore the models of the best epoch; returns its number.
 
-        The optimizer stays as it is. Replicas start anew, with what the models have.
+        The optimizer stays as it is. Replicas restart with the models' weights.
         """
         job = self._job
         if self._epoch is not None and self._epoch != job.epoch:

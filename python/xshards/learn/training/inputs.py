@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users give as data, made ready for replicas."""
+"""Preparation of users' data for replicas."""
 
 from __future__ import annotations
 
@@ -80,19 +80,19 @@ def make_input(
 
 
 def has_column(data: Any, name: str) -> bool:
-    """Tell whether data is DataFrames with such a column."""
+    """Return whether data is DataFrames with such a column."""
     frames = isinstance(data, pd.DataFrame)
     frames = frames or (isinstance(data, XShards) and data._holds_frames())
     return frames and name in data.columns
 
 
 def is_local(data: Any) -> bool:
-    """Tell data that is in this process's memory."""
+    """Return whether data is in this process's memory."""
     return isinstance(data, (pd.DataFrame, np.ndarray, dict, list, tuple))
 
 
 def refuse_data(data: Any, adapter: ModelAdapter) -> XShardsTypeError:
-    """Say what data can be."""
+    """Return the error for unsupported data."""
     kinds = ["XShards, a DataFrame, arrays"]
     if adapter.own_data:
         kinds.append(adapter.own_data)
@@ -172,7 +172,7 @@ def _tuple(length: int) -> Any:
 
 
 def _array_structure(shards: XShards) -> str:
-    """Say how features and target are nested in shards of arrays."""
+    """Describe how features and target are nested in shards of arrays."""
     if shards._kinds() != {"Tensors"}:
         msg = (
             f"these shards hold {shards._kind_name()}; training needs DataFrames with "

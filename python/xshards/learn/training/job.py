@@ -226,11 +226,11 @@ class Job:
         return self._run(command)
 
     def add_source(self, data: Input) -> int:
-        """Send data to the replicas; returns its number."""
+        """Send data to the replicas; returns its identifier."""
         return self._replicas().add_source(data)
 
     def drop_source(self, number: int) -> None:
-        """Let the replicas forget data."""
+        """Drop data from the replicas."""
         if self._group is not None:
             self._group.drop_source(number)
 
@@ -244,7 +244,7 @@ class Job:
         self._replicas().set_callbacks(command)
 
     def notify(self, stage: str, stats: dict[str, Any]) -> bool:
-        """Call a stage of the callbacks; returns whether one of them wants to stop."""
+        """Call a stage of the callbacks; returns whether one of them stops the run."""
         return any(self._run(Notify(stage, stats)))
 
     def positions(self) -> list[list[Position | None]]:

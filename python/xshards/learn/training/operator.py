@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replica does with its batches."""
+"""The base class of operators, which train on the batches of a replica."""
 
-# ruff: noqa: B027 - what is optional does nothing by default
+# ruff: noqa: B027 - optional methods do nothing by default
 from __future__ import annotations
 
 import contextlib

@@ -40,7 +40,7 @@ __all__ = ["Replica"]
 
 
 class Replica:
-    """Trains and validates one copy of the model, as the driver asks."""
+    """Trains and validates one copy of the model, on commands of the driver."""
 
     def __init__(
         self, command: SetUp, descriptors: list[int], channel: Channel
@@ -88,7 +88,7 @@ class Replica:
     def answer(
         self, command: Train | Validate | Notify | SendState, source: Any
     ) -> object:
-        """Do what the driver asks, on a source if it names one; gives the answer."""
+        """Run a command of the driver, on a source if it names one."""
         if isinstance(command, Train):
             return self._train(command, source)
         if isinstance(command, SendState):
@@ -111,7 +111,7 @@ class Replica:
         self._ask("save", str(Path(path).absolute()), weights_only)
 
     def _report(self) -> None:
-        """Tell the driver of a batch, and wait until it has done what it wants."""
+        """Report a batch to the driver, and wait until the driver continues."""
         steps = [optimizer.num_steps for optimizer in self._optimizers]
         self._ask("batch", self._turn.position(), steps)
 

@@ -109,7 +109,7 @@ class ReplicaGroup:
         return any(one.lost for one in workers) or bool(wait_readable(workers, 0))
 
     def set_up(self, make: Callable[[int], SetUp], descriptors: Sequence[int]) -> None:
-        """Say what replicas are to be; those that run become it at once."""
+        """Set up replicas: those that run now, others when they start."""
         self._set_up = lambda rank: _Lasting(make(rank), descriptors)
         for member in self._members:
             if member.worker is not None:
@@ -271,14 +271,14 @@ class ReplicaGroup:
             one.report = None
             self._send(one, _Lasting(("go on",)))
 
-    def _look_for_deaths(self, besides: _Member) -> None:
+    def _look_for_deaths(self, except_for: _Member) -> None:
         """Raise if another replica died: its death is then the cause of the error."""
         if self._fatal_death is None:
             return
         others = {
             member.worker.channel: member
             for member in self._members
-            if member is not besides and member.worker is not None
+            if member is not except_for and member.worker is not None
         }
         for end in wait_readable(others, _DEATH_SECONDS):
             try:

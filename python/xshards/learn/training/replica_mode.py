@@ -144,6 +144,6 @@ class ReplicaMode(UpdateMode):
             mirror.optimizer.load_state_dict(state)
 
     def replicas_stopped(self) -> None:
-        """Have the next replicas meet anew."""
+        """Let the next replicas make a new group."""
         super().replicas_stopped()
         self._meeting = None

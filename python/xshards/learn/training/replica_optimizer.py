@@ -21,7 +21,7 @@ _FOREVER = 1e9
 
 
 class JobStoppedError(Exception):
-    """The driver wants no more of this replica."""
+    """Raised in a replica that the driver has closed."""
 
 
 class ReplicaOptimizer(ABC):
@@ -41,11 +41,11 @@ class ReplicaOptimizer(ABC):
     @property
     @abstractmethod
     def handle(self) -> Any:
-        """What user code gets."""
+        """The optimizer that user code gets."""
 
     @abstractmethod
     def options(self) -> list[dict[str, Any]]:
-        """Return what the groups have besides parameters, in plain values."""
+        """Return what the groups have in addition to parameters, in plain values."""
 
     @abstractmethod
     def set_options(self, options: list[dict[str, Any]]) -> None:

@@ -30,12 +30,12 @@ __all__ = ["main"]
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _MOST_KEPT = 1 << 30
-# What ends a replica without a word: the driver knows, or replaces it.
+# Ends a replica without a message: the driver knows, or replaces it.
 _ENDS = (JobStoppedError, SpoiledError)
 
 
 def main(channel: Channel, settings: Settings, output: Sequence[int]) -> NoReturn:
-    """Do what the driver asks until its end is closed. Ends the process."""
+    """Run commands until the driver closes its end. Ends the process."""
     status = 0
     try:
         side = WorkerSide(output)

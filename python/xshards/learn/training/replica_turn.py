@@ -190,7 +190,7 @@ class Turn:
         return Position(self.generation, self.epoch, number - 1, meters, [], [], [])
 
     def position(self) -> bytes:
-        """Say where this replica is once the current gradient has been taken."""
+        """Return this replica's position after the current gradient is taken."""
         meters = self.meters
         if self.pending is not None:
             # If this replica dies in the step, its successor has these from here.

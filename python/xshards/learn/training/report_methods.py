@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an Estimator shows of itself, and of its mistakes."""
+"""Descriptions of an Estimator and of its errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NORMALIZE = ("true", "pred", "all", None)
 
 
 class ReportMethods:
-    """What an Estimator has for looking at it."""
+    """Methods of an Estimator that describe it and its errors."""
 
     _job: Job
 
@@ -53,7 +53,7 @@ class ReportMethods:
         labels
             The names of classes, in the order of their numbers or by number.
         normalize
-            Give shares in the place of counts: of the rows of a class ("true"), of
+            Return fractions in place of counts: of the rows of a class ("true"), of
             those predicted to be of it ("pred"), or of all.
 
         Returns
@@ -64,7 +64,7 @@ class ReportMethods:
         Raises
         ------
         XShardsValueError
-            If targets are no classes, or `labels` has too few names.
+            If targets are not classes, or `labels` has too few names.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class ReportMethods:
         return f"<div>{title}<table>{rows}</table></div>"
 
     def _facts(self) -> dict[str, str]:
-        """Say what there is to know, by name."""
+        """Return a description, by name."""
         job = self._job
         facts = {}
         for number, model in enumerate(job.parts.models):

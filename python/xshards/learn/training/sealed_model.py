@@ -40,13 +40,13 @@ def save_model(
 
 
 def is_sealed(path: str | os.PathLike[str]) -> bool:
-    """Tell a file that `save_model` wrote."""
+    """Return whether `save_model` wrote a file."""
     with Path(path).open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
 def load_model(path: str | os.PathLike[str], key: bytes | str | None) -> list[Any]:
-    """Read models, if the file is as it was written by whoever has the key."""
+    """Read models, if the file was sealed with the key and not modified since."""
     content = memoryview(Path(path).read_bytes())[len(_MAGIC) :]
     seal, pickled = bytes(content[:_SEAL_BYTES]), content[_SEAL_BYTES:]
     if not hmac.compare_digest(seal, _seal(pickled, key)):

@@ -29,7 +29,7 @@ __all__ = ["OptimizerServer", "ServerMode", "ServerSetUp"]
 
 # Where the framework runs the optimizer the server's own rule is never applied.
 _UNUSED_RULE = ("sgd", {"learning_rate": 0.0})
-# Room for what a replica leaves with each gradient, besides the model's buffers.
+# Room for what a replica leaves with each gradient, in addition to the model's buffers.
 _STATE_BYTES = 1 << 16
 _BYTES_A_BUFFER = 512
 
@@ -199,7 +199,7 @@ class OptimizerServer(OptimizerOwner):
         self.server.restore(steps, list(states))
 
     def set_clip(self) -> None:
-        """Clip as was asked for since."""
+        """Apply the current settings for clipping."""
         if self.native:
             self.server.set_clip(constant=self._clip.constant, norm=self._clip.norm)
 
@@ -242,7 +242,7 @@ class OptimizerServer(OptimizerOwner):
                 self.server.set_rule(number, rule)
 
     def observe(self, stats: dict[str, Any]) -> None:
-        """Tell the schedule the results of an epoch, if it waits for one of them."""
+        """Pass results of an epoch to the schedule, if it monitors one of them."""
         schedule, name = self.schedule, self.optimizer.monitor
         if schedule is None or name is None:
             return
@@ -282,7 +282,7 @@ class OptimizerServer(OptimizerOwner):
                 values[:] = stored.get(name, self._initial[number, index])
 
     def abandon_step(self) -> None:
-        """Forget gradients of a step that will not be made; replicas are gone."""
+        """Drop gradients of a step that will not be made; replicas are gone."""
         # One that has all its gradients is made: deaths are only looked for after it.
         while self.update(0) in ("updated", "replica_died", "called"):
             pass
@@ -292,7 +292,7 @@ class OptimizerServer(OptimizerOwner):
         self.server.restore(self.server.steps, states)
 
     def close(self) -> None:
-        """Give the parameters memory of their own, and end the server."""
+        """Move the parameters to memory of their own, and end the server."""
         self.save_optimizer_state()
         self.server.stop()
         self.optimizer.release()

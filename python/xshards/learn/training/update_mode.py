@@ -38,10 +38,10 @@ class OptimizerOwner(ABC):
         """Go on after a number of updates, with replicas where they were."""
 
     def set_clip(self) -> None:
-        """Clip as was asked for since."""
+        """Apply the current settings for clipping."""
 
     def observe(self, stats: dict[str, Any]) -> None:
-        """Tell the schedule the results of an epoch, if it waits for one of them."""
+        """Pass results of an epoch to the schedule, if it monitors one of them."""
 
     def save_optimizer_state(self) -> None:
         """Copy the state that training made to the optimizer."""
@@ -50,17 +50,17 @@ class OptimizerOwner(ABC):
         """Take over the state that the optimizer has."""
 
     def abandon_step(self) -> None:
-        """Forget gradients of a step that will not be made; replicas are gone."""
+        """Drop gradients of a step that will not be made; replicas are gone."""
 
     def close(self) -> None:
-        """Give the parameters memory of their own, and end."""
+        """Move the parameters to memory of their own, and end."""
 
 
 class UpdateMode(ABC):
     """The driver's side of a mode; `Exchange` is the replica's.
 
     `ServerMode` updates in the parameter server, `ReplicaMode` in the replicas. A job
-    has one, chosen when it is made, and asks it wherever the two differ.
+    has one, chosen when it is made, and delegates mode-specific steps to it.
     """
 
     def __init__(

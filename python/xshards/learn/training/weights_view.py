@@ -14,7 +14,7 @@ __all__ = ["WeightsView"]
 
 
 class WeightsView:
-    """The shared weights as arrays that may be written to without harm.
+    """The shared weights as arrays, private copies of which are made on write.
 
     The mapping is private and writable: what code of the model changes in place, the
     kernel copies, and nobody else sees. `refresh` drops such copies, so that after each

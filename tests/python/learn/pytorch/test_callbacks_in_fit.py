@@ -176,7 +176,7 @@ def test_progress_is_shown_when_asked_for(make, capfd):
     assert "train_loss=" in shown
 
 
-def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(make, capfd):
+def test_progress_without_a_terminal_is_one_line_per_epoch(make, capfd):
     estimator = make(mlp(), use_tqdm=True)
     estimator.fit(shards(2000), epochs=2, batch_size=4, validation_data=shards())
     shown = capfd.readouterr().err

@@ -113,7 +113,7 @@ def test_several_replicas_of_half_precision(make):
     assert error == pytest.approx(result["val_loss"], rel=0.02)
 
 
-def test_what_is_no_precision_is_refused(make):
+def test_unknown_precision_is_rejected(make):
     with pytest.raises(ValueError, match=r"one of 'fp32', 'bf16'; got 'int8'"):
         make(mlp(), precision="int8")
     with pytest.raises(ValueError, match="use one of torch for bfloat16 parameters"):

@@ -50,7 +50,7 @@ def test_a_loss_with_weights_of_its_own(make, workers, backend):
     assert_trained_alike(estimator, plain(classes(), own, batch_size))
 
 
-def test_classes_that_count_nothing(make):
+def test_classes_of_weight_zero(make):
     estimator = make(classifier(), loss=torch.nn.CrossEntropyLoss(), workers=2)
     estimator.fit(classes(), 2, 2, class_weight={2: 0.0})
     own = torch.nn.CrossEntropyLoss(weight=torch.tensor([1.0, 1.0, 0.0]).double())
@@ -152,7 +152,7 @@ def test_a_loss_without_rows_is_refused(make):
         estimator.fit(classes(), class_weight={0: 2.0})
 
 
-def test_a_main_callback_that_ignores_weights_is_told(make):
+def test_main_callback_that_ignores_weights_raises(make):
     estimator = make(classifier(), loss=torch.nn.CrossEntropyLoss())
     with pytest.raises(XShardsValueError, match="made a loss without them"):
         estimator.fit(classes(), class_weight={0: 2.0}, callbacks=[MainCallback()])

@@ -72,7 +72,7 @@ class OneByOne(NumpyOperator):
         return super().train_batch(batch, batch_info)
 
 
-def test_what_updates_after_each_batch_is_refused(make):
+def test_operators_that_update_each_batch_are_rejected(make):
     model = Mlp(3, 4)
     estimator = make(model, Sgd(model))
     with pytest.raises(XShardsValueError, match="accumulate must be at least 1, got 0"):

@@ -364,7 +364,7 @@ def test_summaries_have_the_learning_rate(make, tmp_path):
     assert len(estimator.get_validation_summary("Loss")) == 1
 
 
-def test_what_a_framework_lacks_is_said(make):
+def test_missing_framework_support_is_reported(make):
     model = Mlp(3, 4)
     with pytest.raises(XShardsNotImplementedError, match="by the parameter server"):
         make(model, Sgd(model), distributed=True).fit(shards())

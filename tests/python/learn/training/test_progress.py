@@ -35,7 +35,7 @@ def fit(make, *, show, rows=96, **options):
     estimator.fit(arrays(rows), 2, 8, **options)
 
 
-def test_who_watches(monkeypatch, notebook):
+def test_terminals_and_notebooks_are_watched(monkeypatch, notebook):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert is_watched()
     notebook.get_ipython = lambda: object()  # IPython in a pipe
@@ -66,7 +66,7 @@ def test_a_terminal_has_a_bar_by_default(make, monkeypatch):
     assert "4.00k/4.00k [" in terminal.getvalue()
 
 
-def test_files_have_a_line_an_epoch_if_asked_for(make, capsys):
+def test_files_have_one_line_per_epoch_on_request(make, capsys):
     fit(make, show=None)
     assert capsys.readouterr().err == ""
     fit(make, show=True, validation_data=shards())

@@ -49,7 +49,7 @@ def test_shares_and_names(make):
         estimator.confusion_matrix(data, normalize="rows")
 
 
-def test_an_estimator_shows_what_it_is(make):
+def test_repr_describes_the_estimator(make):
     model = Mlp(3, 4)
     estimator = make(model, Sgd(model, 0.25), workers=2)
     text = repr(estimator)

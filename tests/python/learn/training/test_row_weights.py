@@ -121,7 +121,7 @@ def test_class_and_sample_weights_multiply(make):
     assert_close(both.get_model(), one.get_model())
 
 
-def test_rows_that_count_nothing_change_nothing(make):
+def test_rows_of_weight_zero_change_nothing(make):
     data = weighted(12)
     data["sample_weight"][:] = 0.0
     model = Mlp(3, 4)
@@ -147,7 +147,7 @@ class Deaf(NumpyOperator):
         ({"sample_weight_col": "w"}, XShardsValueError, "arrays are given as"),
     ],
 )
-def test_what_are_no_weights_is_said(make, options, error, text):
+def test_invalid_weights_are_rejected(make, options, error, text):
     model = Mlp(3, 4)
     with pytest.raises(error, match=text):
         make(model, Sgd(model)).fit(shards(), **options)
@@ -163,7 +163,7 @@ def test_bad_sample_weights_are_named(make):
         make(model, Sgd(model)).fit(table, **COLUMNS, sample_weight_col="w")
 
 
-def test_an_operator_that_ignores_weights_is_told(make):
+def test_operator_that_ignores_weights_raises(make):
     model = Mlp(3, 4)
     estimator = make(model, Sgd(model))
     estimator._job.parts.operator_class = Deaf

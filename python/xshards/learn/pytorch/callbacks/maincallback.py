@@ -64,7 +64,7 @@ def with_main_callback(callbacks: Sequence[Callback] | None) -> list[Callback]:
     Raises
     ------
     XShardsTypeError
-        If one is no callback.
+        If one is not a callback.
     XShardsValueError
         If there are several main callbacks.
 

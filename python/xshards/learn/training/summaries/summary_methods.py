@@ -18,7 +18,7 @@ _TRAIN_TAGS = ("Loss", "LearningRate", "Throughput")
 
 
 class SummaryMethods:
-    """What an Estimator has for TensorBoard."""
+    """Methods of an Estimator for TensorBoard."""
 
     _log_dir: Path | None = None
 
