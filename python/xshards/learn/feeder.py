@@ -171,6 +171,14 @@ class Feeder:
         ------
         XShardsRuntimeError
             If another epoch has begun since.
+
+        Examples
+        --------
+        >>> from xshards.learn.feeder import Feeder
+        >>> shards = xs.XShards.partition(np.arange(5.0), num_shards=2)
+        >>> feeder = Feeder(shards, batch_size=2, shuffle=False)
+        >>> [batch.arrays[0].tolist() for batch in feeder.epoch(0, first_step=1)]
+        [[2.0, 3.0], [4.0]]
         """
         self._epochs_begun += 1
         this = self._epochs_begun

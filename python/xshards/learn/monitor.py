@@ -69,6 +69,13 @@ class Monitor:
         ------
         XShardsKeyError
             If the result is not among them.
+
+        Examples
+        --------
+        >>> from xshards.learn.monitor import Monitor
+        >>> loss = Monitor("val_loss")
+        >>> [loss.improves({"val_loss": value}) for value in (0.5, 0.6, 0.4)]
+        [True, False, True]
         """
         if self.name not in stats:
             known = ", ".join(sorted(stats))

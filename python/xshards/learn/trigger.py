@@ -82,6 +82,12 @@ class Trigger(ABC):
         -------
         bool
             True to act now.
+
+        Examples
+        --------
+        >>> from xshards.learn.trigger import MaxEpoch, TrainingState
+        >>> [MaxEpoch(3).fires(TrainingState(epoch, 10 * epoch)) for epoch in (2, 3)]
+        [False, True]
         """
 
     def __and__(self, other: Trigger) -> Trigger:

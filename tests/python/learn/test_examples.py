@@ -20,6 +20,7 @@ pytestmark = pytest.mark.torch
 
 PUBLIC = [
     "xshards.learn.callbacks",
+    "xshards.learn.callbacks.main",
     "xshards.learn.checks",
     "xshards.learn.feeder",
     "xshards.learn.history",
@@ -29,7 +30,9 @@ PUBLIC = [
     "xshards.learn.optimizers.schedule",
     "xshards.learn.pytorch",
     "xshards.learn.pytorch.callbacks",
+    "xshards.learn.pytorch.metrics",
     "xshards.learn.row_weights",
+    "xshards.learn.training.summaries.event_files",
     "xshards.learn.trigger",
 ]
 from xshards.learn.pytorch import Estimator  # noqa: E402
@@ -55,12 +58,25 @@ def test_methods_of_estimator(name):
     assert runner.failures == 0, "".join(report)
 
 
+def methods_of(cls):
+    """Yield names and functions of a class's public methods, but for C functions."""
+    for name in dir(cls):
+        member = getattr(cls, name)
+        if not name.startswith("_") and inspect.isroutine(member):
+            function = getattr(member, "__func__", member)
+            if inspect.isfunction(function):
+                yield f"{function.__module__}.{function.__qualname__}", member
+
+
 def public_callables():
     found = {f"Estimator.{name}": function for name, function in METHODS.items()}
     for name in PUBLIC:
         module = importlib.import_module(name)
         for public in module.__all__:
-            found[f"{name}.{public}"] = getattr(module, public)
+            value = getattr(module, public)
+            found[f"{name}.{public}"] = value
+            if inspect.isclass(value) and value is not Estimator:
+                found.update(methods_of(value))
     return found
 
 
@@ -80,7 +96,7 @@ def test_public_callables_are_documented(name):
     takes_some = parameters(value) not in ([], ["self"])
     if takes_some and not getattr(value, "_is_protocol", False):
         assert "Parameters\n----------" in text
-    if inspect.isfunction(value):
+    if inspect.isroutine(value):
         returns = inspect.signature(value).return_annotation
         if returns not in (None, "None"):
             assert "Returns\n-------" in text

@@ -96,17 +96,23 @@ class ModelCheckpoint(Callback):
                 raise XShardsValueError(msg)
 
     def path_of(self, number: int) -> str:
-        """Name the file of an epoch, or of an update.
+        """Return the file of an epoch, or of an update.
 
         Parameters
         ----------
         number
-            Which one, from 1.
+            The number of the epoch or update, from 1.
 
         Returns
         -------
         str
-            The file.
+            The path.
+
+        Examples
+        --------
+        >>> from xshards.learn.callbacks import ModelCheckpoint
+        >>> ModelCheckpoint("models/net", by_epoch=False, interval=100).path_of(200)
+        'models/net-iter=200.ckpt'
         """
         name = self.filename
         if self.save_best_only and not _FIELD.search(name):
@@ -159,7 +165,7 @@ class ModelCheckpoint(Callback):
 
     @classmethod
     def get_latest_checkpoint(cls, dirname: str | os.PathLike[str]) -> str:
-        """Name the newest checkpoint in a directory.
+        """Return the newest checkpoint in a directory.
 
         Parameters
         ----------
@@ -169,11 +175,22 @@ class ModelCheckpoint(Callback):
         Returns
         -------
         str
-            The file.
+            The path of the file.
 
         Raises
         ------
         XShardsFileNotFoundError
             If there is none.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from xshards.learn.callbacks import ModelCheckpoint
+        >>> folder = tempfile.mkdtemp()
+        >>> for epoch in (9, 10):
+        ...     Path(folder, f"net-epoch={epoch}.ckpt").touch()
+        >>> Path(ModelCheckpoint.get_latest_checkpoint(folder)).name
+        'net-epoch=10.ckpt'
         """
         return latest_checkpoint(dirname)

@@ -29,22 +29,93 @@ _modules: dict[str, str] = {"pytorch": "xshards.learn.pytorch.metrics"}
 
 
 class Accumulator(Protocol):
-    """A metric of one framework, which adds up batches."""
+    """A metric of one framework, which accumulates over batches and replicas.
+
+    Examples
+    --------
+    >>> from xshards.learn.metrics import MAE
+    >>> accumulator = MAE().get_metric("pytorch")
+    """
 
     def __call__(self, preds: Any, targets: Any) -> None:
-        """Add a batch."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds, targets
+            The model's output and the target of a batch: tensors of the framework.
+        """
 
     def compute(self) -> Any:
-        """Return the value for what was added."""
+        """Return the value for what was added.
+
+        Returns
+        -------
+        tensor, or tuple of tensors
+            Not a number before anything was added.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MSE
+        >>> mse = MSE().get_metric()
+        >>> mse(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mse.compute().item()
+        2.0
+        """
 
     def state(self) -> Any:
-        """Return all that another one needs to go on."""
+        """Return the state from which another accumulator can continue.
+
+        Returns
+        -------
+        dict
+            Tensors by name: sums and counts, so that states can be added up.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MSE
+        >>> mse = MSE().get_metric()
+        >>> mse(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mse.state()["sum"].item()
+        4.0
+        """
 
     def merge(self, state: Any) -> None:
-        """Add what another one has seen."""
+        """Add what another accumulator of the same metric has seen.
+
+        Parameters
+        ----------
+        state
+            What its `state` returned.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MSE
+        >>> mse = MSE().get_metric()
+        >>> mse(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> other = MSE().get_metric()
+        >>> other(torch.tensor([0.0, 0.0]), torch.tensor([0.0, 0.0]))
+        >>> mse.merge(other.state())
+        >>> mse.compute().item()
+        1.0
+        """
 
     def reset(self) -> None:
-        """Forget what was added."""
+        """Drop all that was added.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.metrics import MSE
+        >>> mse = MSE().get_metric()
+        >>> mse(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mse.reset()
+        >>> mse.compute().isnan().item()
+        True
+        """
 
 
 def register_metrics(backend: str, module: str) -> None:
@@ -91,7 +162,7 @@ class Metric:
         return f"{type(self).__name__}({given})"
 
     def get_metric(self, backend: str = "pytorch") -> Accumulator:
-        """Make an object that adds up batches in a framework.
+        """Make an accumulator of this metric in a framework.
 
         Parameters
         ----------
@@ -101,13 +172,19 @@ class Metric:
         Returns
         -------
         Accumulator
-            Called with the predictions and targets of each batch; `compute` gives the
+            Called with the predictions and targets of each batch; `compute` returns the
             value.
 
         Raises
         ------
         XShardsNotImplementedError
             If the framework is not known or has no such metric.
+
+        Examples
+        --------
+        >>> from xshards.learn.metrics import Accuracy
+        >>> Accuracy().get_metric("pytorch").get_name()
+        'Accuracy'
         """
         module = _modules.get(backend)
         if module is None:
@@ -139,8 +216,13 @@ class Metric:
         Returns
         -------
         str
-            The name it was given by, or else that of the class, unless it has one of
-            its own.
+            The name it was given by, or else that of the class.
+
+        Examples
+        --------
+        >>> from xshards.learn.metrics import MAE
+        >>> MAE().get_name()
+        'MAE'
         """
         return self._listed_as or type(self).__name__
 
@@ -148,14 +230,23 @@ class Metric:
     def convert_metrics_list(
         metrics: Any, backend: str = "pytorch"
     ) -> list[Accumulator]:
-        """Make the objects for a list of metrics and functions.
+        """Make accumulators for metrics and functions.
 
-        Parameters are those of `convert_metrics`.
+        Parameters
+        ----------
+        metrics, backend
+            See `convert_metrics`.
 
         Returns
         -------
         list of Accumulator
             In the order of the metrics.
+
+        Examples
+        --------
+        >>> from xshards.learn.metrics import MSE, Metric
+        >>> [type(one).__name__ for one in Metric.convert_metrics_list(["mae", MSE()])]
+        ['MAE', 'MSE']
         """
         return list(convert_metrics(metrics, backend).values())
 
@@ -163,14 +254,23 @@ class Metric:
     def convert_metrics_dict(
         metrics: Any, backend: str = "pytorch"
     ) -> dict[str, Accumulator]:
-        """Make the objects for a list of metrics and functions, by name.
+        """Make accumulators for metrics and functions, by name.
 
-        Parameters are those of `convert_metrics`.
+        Parameters
+        ----------
+        metrics, backend
+            See `convert_metrics`.
 
         Returns
         -------
         dict of str to Accumulator
             In the order of the metrics.
+
+        Examples
+        --------
+        >>> from xshards.learn.metrics import MSE, Metric
+        >>> list(Metric.convert_metrics_dict(["mae", MSE()]))
+        ['mae', 'MSE']
         """
         return convert_metrics(metrics, backend)
 

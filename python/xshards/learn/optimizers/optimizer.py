@@ -63,6 +63,13 @@ class Optimizer:
         ------
         XShardsNotImplementedError
             If the parameter server has no such rule.
+
+        Examples
+        --------
+        >>> from xshards.learn.optimizers import Adam
+        >>> name, options = Adam(learningrate=0.01).rule()
+        >>> name, options["learning_rate"]
+        ('adam', 0.01)
         """
         name, options = self._rule
         return name, {

@@ -51,6 +51,13 @@ class Scheduler(ABC):
         -------
         LearningRateSchedule
             Its `rate_at` gives the rate of an iteration.
+
+        Examples
+        --------
+        >>> from xshards.learn.optimizers.schedule import Step
+        >>> schedule = Step(10, 0.5).native()
+        >>> [schedule.rate_at(1.0, iteration) for iteration in (0, 10, 20)]
+        [1.0, 0.5, 0.25]
         """
 
 
@@ -363,6 +370,13 @@ class SequentialSchedule(Scheduler):
         -------
         SequentialSchedule
             This one, to add more.
+
+        Examples
+        --------
+        >>> from xshards.learn.optimizers.schedule import SequentialSchedule, Warmup
+        >>> schedule = SequentialSchedule(1).add(Warmup(1.0), 5).add(Warmup(0.0), 5)
+        >>> schedule.native().rate_at(8.0, 3)
+        11.0
         """
         self._parts.append((checked(scheduler), max_iteration))
         self.monitor = self.monitor or scheduler.monitor

@@ -94,7 +94,7 @@ class TrainingOperator(Operator):
         )
 
     def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
-        """Compute the loss of a batch, and step down its gradient.
+        """Compute the loss of a batch, and update the weights by its gradient.
 
         Parameters
         ----------
@@ -107,6 +107,17 @@ class TrainingOperator(Operator):
         -------
         dict
             ``train_loss``, ``num_samples`` and what else is to be averaged over rows.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        >>> operator = TrainingOperator({}, [model], [optimizer], 0, torch.nn.MSELoss())
+        >>> batch = (torch.ones(3, 1), torch.ones(3, 1))
+        >>> sorted(operator.train_batch(batch, {"batch_idx": 0}))
+        ['num_samples', 'train_loss']
         """
         return self.train_batches([batch], batch_info)
 
@@ -120,12 +131,23 @@ class TrainingOperator(Operator):
         batches
             Each as in `train_batch`.
         batch_info
-            As in `train_batch`.
+            ``batch_idx``, ``global_step`` and what was given to `fit` as `info`.
 
         Returns
         -------
         dict
             As `train_batch` returns it, for all batches together.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        >>> operator = TrainingOperator({}, [model], [optimizer], 0, torch.nn.MSELoss())
+        >>> batch = (torch.ones(3, 1), torch.ones(3, 1))
+        >>> operator.train_batches([batch, batch], {"batch_idx": 0})["num_samples"]
+        6
         """
         rows = sum(count_rows(batch) for batch in batches)
         if self._closure_wanted:
@@ -140,7 +162,32 @@ class TrainingOperator(Operator):
     def forward_batch(
         self, batch: Any, batch_info: dict[str, Any]
     ) -> tuple[Any, Any, Any]:
-        """Return the output, the target and the loss (None without criterion)."""
+        """Run the model on a batch of training or validation data.
+
+        Parameters
+        ----------
+        batch
+            The features, and the target last.
+        batch_info
+            ``batch_idx``, ``global_step`` and what was given to `fit` as `info`.
+
+        Returns
+        -------
+        (Tensor, Tensor, Tensor or None)
+            The output, the target and the loss (None without a criterion).
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        >>> operator = TrainingOperator({}, [model], [optimizer], 0, torch.nn.MSELoss())
+        >>> batch = (torch.ones(3, 1), torch.ones(3, 1))
+        >>> output, target, loss = operator.forward_batch(batch, {})
+        >>> output.shape, loss.shape
+        (torch.Size([3, 1]), torch.Size([]))
+        """
         *features, target = batch
         with self.autocast():
             output = self.model(*features)
@@ -153,23 +200,79 @@ class TrainingOperator(Operator):
         return output, fit_target(self._criterion, output, target), loss
 
     def predict_batch(self, pred_batch: Any) -> Any:
-        """Return the model's output for a batch of features."""
+        """Run the model on a batch of features.
+
+        Parameters
+        ----------
+        pred_batch
+            The features.
+
+        Returns
+        -------
+        Tensor
+            The model's output, or what else the model returns.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> operator = TrainingOperator({}, [model], [], 0)
+        >>> operator.predict_batch([torch.ones(3, 1)]).shape
+        torch.Size([3, 1])
+        """
         with self.autocast():
             return self.model(*pred_batch)
 
     def autocast(self) -> AbstractContextManager[object]:
-        """Return a context in which torch computes in the precision asked for."""
+        """Return a context in which torch computes in the precision asked for.
+
+        Returns
+        -------
+        context manager
+            `torch.autocast` with ``precision="bf16"``; else one that changes nothing.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> operator = TrainingOperator({}, [model], [], 0)
+        >>> with operator.autocast():
+        ...     model(torch.ones(2, 1)).dtype
+        torch.float32
+        """
         if self._precision is None:
             return contextlib.nullcontext()
         return torch.autocast("cpu", dtype=torch.bfloat16)
 
     def train_mode(self) -> None:
-        """Put the models into training mode."""
+        """Put the models into training mode.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> TrainingOperator({}, [model], [], 0).train_mode()
+        >>> model.training
+        True
+        """
         for model in self._models:
             model.train()
 
     def eval_mode(self) -> None:
-        """Put the models into evaluation mode."""
+        """Put the models into evaluation mode.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> model = torch.nn.Linear(1, 1)
+        >>> TrainingOperator({}, [model], [], 0).eval_mode()
+        >>> model.training
+        False
+        """
         for model in self._models:
             model.eval()
 

@@ -25,7 +25,7 @@ __all__ = ["Operator"]
 class Operator(ABC):
     """Trains, validates and predicts with a model on the batches of one replica.
 
-    A framework derives from it and gives `train_batch`, `forward_batch` and
+    A framework derives from it and implements `train_batch`, `forward_batch` and
     `predict_batch`; users derive from that class to train in another way.
 
     Parameters
@@ -40,6 +40,8 @@ class Operator(ABC):
         The loss.
     schedulers
         What the scheduler creator made.
+    use_fp16, use_tqdm
+        Whether half precision and a progress bar were asked for.
     """
 
     def __init__(
@@ -69,10 +71,43 @@ class Operator(ABC):
         self.setup(self._config)
 
     def setup(self, config: dict[str, Any]) -> None:
-        """Override to set up what batches need."""
+        """Set up what batches need; override it, by default nothing.
+
+        Parameters
+        ----------
+        config
+            What was given to the Estimator.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Penalised(TrainingOperator):
+        ...     def setup(self, config):
+        ...         self.penalty = config.get("penalty", 0.01)
+        """
 
     def train_epoch(self, iterator: Iterable[Any], info: dict[str, Any]) -> Any:
-        """Train on all batches; gives the averages of what `train_batch` returned."""
+        """Train on all batches, by `train_batch`.
+
+        Parameters
+        ----------
+        iterator
+            The batches of this replica.
+        info
+            What was given to `fit` as `info`.
+
+        Returns
+        -------
+        dict
+            The averages of what `train_batch` returned.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Labelled(TrainingOperator):
+        ...     def train_epoch(self, iterator, info):
+        ...         return {**super().train_epoch(iterator, info), "info": info}
+        """
         self.train_mode()
         meters = Meters() if self._turn is None else self._turn.meters
         for index, batch in enumerate(iterator):
@@ -109,11 +144,21 @@ class Operator(ABC):
 
     @abstractmethod
     def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
-        """Compute the loss of a batch, and step down its gradient.
+        """Compute the loss of a batch, and update the weights by its gradient.
 
-        Returns ``train_loss``, ``num_samples`` and what else is to be averaged. Before
-        the optimizer's step these go to ``self._turn.pending``: should this replica die
-        in the step, its successor knows them.
+        Before the step the result goes to ``self._turn.pending``, for a successor.
+
+        Parameters
+        ----------
+        batch
+            The features, and the target last.
+        batch_info
+            ``batch_idx``, ``global_step`` and what was given to `fit` as `info`.
+
+        Returns
+        -------
+        dict
+            ``train_loss``, ``num_samples`` and what else is to be averaged over rows.
         """
 
     def train_batches(
@@ -121,8 +166,22 @@ class Operator(ABC):
     ) -> dict[str, Any]:
         """Make one update of several batches, as if they were one.
 
-        What their rows count adds up: each loss is weighed by its batch's rows, or the
-        sum of their weights.
+        Each loss is weighted by its batch's rows, or the sum of their weights.
+
+        Parameters
+        ----------
+        batches, batch_info
+            As in `train_batch`, with several batches.
+
+        Returns
+        -------
+        dict
+            As `train_batch` returns it, for all batches together.
+
+        Raises
+        ------
+        XShardsNotImplementedError
+            If the operator cannot accumulate.
         """
         msg = f"{type(self).__name__} cannot accumulate: use larger batches"
         raise XShardsNotImplementedError(msg)
@@ -131,24 +190,77 @@ class Operator(ABC):
     def forward_batch(
         self, batch: Any, batch_info: dict[str, Any]
     ) -> tuple[Any, Any, Any]:
-        """Return the output, the target and the loss (None without criterion)."""
+        """Run the model on a batch of training or validation data.
+
+        Parameters
+        ----------
+        batch, batch_info
+            As in `train_batch`.
+
+        Returns
+        -------
+        (output, target, loss)
+            The loss is None without a criterion.
+        """
 
     @abstractmethod
     def predict_batch(self, pred_batch: Any) -> Any:
-        """Return the model's output for a batch of features."""
+        """Run the model on a batch of features.
+
+        Parameters
+        ----------
+        pred_batch
+            The features.
+
+        Returns
+        -------
+        tensor
+            The model's output.
+        """
 
     def row_weights(self, target: Any) -> Any:
-        """Return what each row of the batch counts in the loss: an array, or None.
+        """Return the weight of each row of the batch in the loss.
 
-        None if rows count alike. The loss is then the sum of each row's times its
-        weight, divided by the sum of weights, which goes to `weigh`.
+        With weights, the loss is the sum of each row's times its weight, divided by the
+        sum of weights, which goes to `weigh`.
+
+        Parameters
+        ----------
+        target
+            The target of the batch.
+
+        Returns
+        -------
+        array or None
+            One weight per row; None if rows count alike.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> operator = TrainingOperator({}, [torch.nn.Linear(1, 1)], [], 0)
+        >>> operator.row_weights(torch.ones(3)) is None
+        True
         """
         return None if self._turn is None else self._turn.row_weights(target)
 
     def weigh(self, total: float) -> None:
-        """Say what the batch counts, if not its number of rows.
+        """Set the weight of the batch, if it is not its number of rows.
 
         Gradients and losses of replicas, and losses of batches, are averaged by it.
+
+        Parameters
+        ----------
+        total
+            The sum of the rows' weights.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Weighted(TrainingOperator):
+        ...     def train_batch(self, batch, batch_info):
+        ...         self.weigh(float(self.row_weights(batch[-1]).sum()))
+        ...         return super().train_batch(batch, batch_info)
         """
         if self._turn is not None:
             self._turn.weigh(total)
@@ -164,7 +276,30 @@ class Operator(ABC):
         info: dict[str, Any],
         metrics: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Measure the model on all batches, without changing it."""
+        """Measure the model on all batches, without changing it.
+
+        Parameters
+        ----------
+        val_iterator
+            The batches of this replica.
+        info
+            What was given to `evaluate` as `info`.
+        metrics
+            Metrics by name, which are called with each output and target.
+
+        Returns
+        -------
+        dict
+            ``num_samples``, and the averages over rows.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> operator = TrainingOperator({}, [torch.nn.Linear(1, 1)], [], 0)
+        >>> operator.validate([(torch.ones(3, 1), torch.ones(3, 1))], {})
+        {'num_samples': 3}
+        """
         self.eval_mode()
         meters = Meters()
         metrics = metrics or {}
@@ -193,7 +328,22 @@ class Operator(ABC):
     def validate_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
         """Measure one batch; override it to measure something else.
 
-        What it returns is averaged over rows; metrics look at its ``"output"``.
+        Parameters
+        ----------
+        batch, batch_info
+            As in `train_batch`.
+
+        Returns
+        -------
+        dict
+            Values, which are averaged over rows; metrics are given its ``"output"``.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Counted(TrainingOperator):
+        ...     def validate_batch(self, batch, batch_info):
+        ...         return {**super().validate_batch(batch, batch_info), "one": 1.0}
         """
         with self._inference_mode():
             output, _, loss = self.forward_batch(batch, batch_info)
@@ -202,20 +352,71 @@ class Operator(ABC):
         return {**values, NUM_SAMPLES: rows, "output": output}
 
     def predict(self, pred_iterator: Iterable[Any]) -> list[Any]:
-        """Return the predictions of each batch."""
+        """Predict batch by batch.
+
+        Parameters
+        ----------
+        pred_iterator
+            Batches of features.
+
+        Returns
+        -------
+        list
+            What `predict_batch` returned for each.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> operator = TrainingOperator({}, [torch.nn.Linear(1, 1)], [], 0)
+        >>> [len(output) for output in operator.predict([[torch.ones(3, 1)]])]
+        [3]
+        """
         self.eval_mode()
         with self._inference_mode():
             return [self.predict_batch(batch) for batch in pred_iterator]
 
     def state_dict(self) -> dict[str, Any]:
-        """Override to keep more than models and optimizers in checkpoints."""
+        """Return state to keep in checkpoints; override it, by default nothing.
+
+        Returns
+        -------
+        dict
+            Plain values and tensors, in addition to models and optimizers.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Counted(TrainingOperator):
+        ...     def state_dict(self):
+        ...         return {"seen": self.seen}
+        """
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Override to take back what `state_dict` gave."""
+        """Restore what `state_dict` returned; override it, by default nothing.
+
+        Parameters
+        ----------
+        state_dict
+            The state of a checkpoint.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch import TrainingOperator
+        >>> class Counted(TrainingOperator):
+        ...     def load_state_dict(self, state_dict):
+        ...         self.seen = state_dict["seen"]
+        """
 
     def autocast(self) -> AbstractContextManager[object]:
-        """Return a context in which the model computes in the precision asked for."""
+        """Return a context in which the model computes in the precision asked for.
+
+        Returns
+        -------
+        context manager
+            One that changes nothing by default.
+        """
         return contextlib.nullcontext()
 
     def train_mode(self) -> None:

@@ -33,7 +33,24 @@ class MainCallback(MainCallbackBase):
     """
 
     def on_iter_forward(self, runner: Runner) -> None:
-        """Run the model on a batch of training or validation data."""
+        """Run the model on a batch of training or validation data.
+
+        The target gets the output's shape and dtype if the loss needs that.
+
+        Parameters
+        ----------
+        runner
+            The replica at work.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch.callbacks import MainCallback
+        >>> class Changed(MainCallback):
+        ...     def on_iter_forward(self, runner):
+        ...         x, y = runner.batch
+        ...         runner.output = 2 * runner.model(x)
+        ...         runner.loss = runner.criterion(runner.output, y)
+        """
         *features, target = runner.batch
         runner.output = runner.model(*features)
         outputs, targets = _listed(runner.output), _listed(target)
@@ -42,7 +59,22 @@ class MainCallback(MainCallbackBase):
         runner.loss = runner.criterion(*outputs, *targets)
 
     def on_iter_backward(self, runner: Runner) -> None:
-        """Make gradients of the loss, and update the weights."""
+        """Compute gradients of the loss, and update the weights.
+
+        Parameters
+        ----------
+        runner
+            The replica at work.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch.callbacks import MainCallback
+        >>> class Changed(MainCallback):
+        ...     def on_iter_backward(self, runner):
+        ...         runner.optimizer.zero_grad()
+        ...         (runner.loss / 2).backward()
+        ...         runner.optimizer.step()
+        """
         runner.optimizer.zero_grad()
         runner.loss.backward()
         runner.optimizer.step()

@@ -18,6 +18,22 @@ class TorchMetric(ABC):
 
     Batches are added by calling it. Replicas that have seen parts of the data send each
     other `state()` and `merge` it: the result is that of one which has seen all.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import MAE
+    >>> parts = [MAE(), MAE()]
+    >>> for n, part in enumerate(parts):
+    ...     part(torch.tensor([1.0, 2.0]), torch.tensor([1.0 + n, 2.0]))
+    >>> parts[0].merge(parts[1].state())
+    >>> parts[0].compute().item()
+    0.25
     """
 
     def __init__(self, name: str | None = None) -> None:
@@ -25,12 +41,30 @@ class TorchMetric(ABC):
         self.reset()
 
     def get_name(self) -> str:
-        """Return the name that results are listed under."""
+        """Return the name that results are listed under.
+
+        Returns
+        -------
+        str
+            The name given, or that of the class.
+
+        Examples
+        --------
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> MAE("error").get_name()
+        'error'
+        """
         return self._name
 
     @torch.no_grad()
     def __call__(self, preds: Tensor, targets: Tensor) -> None:
-        """Add a batch."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds, targets
+            The model's output and the target of a batch: tensors.
+        """
         self._add(preds.detach(), targets.detach())
 
     @abstractmethod
@@ -38,19 +72,76 @@ class TorchMetric(ABC):
 
     @abstractmethod
     def compute(self) -> Tensor | tuple[Tensor, ...]:
-        """Return the value for what was added; not a number before anything was."""
+        """Return the value for what was added.
+
+        Returns
+        -------
+        Tensor, or tuple of Tensor
+            Not a number before anything was added.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> mae = MAE()
+        >>> mae(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mae.compute().item()
+        1.0
+        """
 
     @abstractmethod
     def state(self) -> dict[str, Tensor]:
-        """Return all that is needed to go on elsewhere."""
+        """Return the state from which another metric of this class can continue.
+
+        Returns
+        -------
+        dict of str to Tensor
+            Sums and counts.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> mae = MAE()
+        >>> mae(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> {name: value.item() for name, value in mae.state().items()}
+        {'sum': 2.0, 'count': 2}
+        """
 
     @abstractmethod
     def merge(self, state: dict[str, Tensor]) -> None:
-        """Add what another one has seen."""
+        """Add what another metric of this class has seen.
+
+        Parameters
+        ----------
+        state
+            What its `state` returned.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> mae = MAE()
+        >>> mae(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mae.merge(mae.state())
+        >>> mae.state()["count"].item()
+        4
+        """
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget what was added."""
+        """Drop all that was added.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> mae = MAE()
+        >>> mae(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        >>> mae.reset()
+        >>> mae.state()["count"].item()
+        0
+        """
 
     def _mismatch(self, preds: Tensor, targets: Tensor, expected: str) -> Exception:
         return XShardsValueError(

@@ -94,6 +94,11 @@ class ClassCounts(TorchMetric):
 class ConfusionMatrix(TorchMetric):
     """How often rows of each class, down, are predicted to be of each, across.
 
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
     Examples
     --------
     >>> import torch
@@ -135,13 +140,20 @@ class ConfusionMatrix(TorchMetric):
 class Precision(ClassCounts):
     """The share of rows predicted to be of a class that are; 0 if none was.
 
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+    average
+        "binary", "micro" or "macro"; see `ClassCounts`.
+
     Examples
     --------
     >>> import torch
     >>> from xshards.learn.pytorch.metrics import Precision
-    >>> precision = Precision()
-    >>> precision(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 0]))
-    >>> precision.compute().item()
+    >>> metric = Precision()
+    >>> metric(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 0]))
+    >>> round(metric.compute().item(), 4)
     0.5
     """
 
@@ -150,14 +162,48 @@ class Precision(ClassCounts):
 
 
 class Recall(ClassCounts):
-    """The share of rows of a class that were predicted to be; 0 if there is none."""
+    """The share of rows of a class that were predicted to be; 0 if there is none.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+    average
+        "binary", "micro" or "macro"; see `ClassCounts`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import Recall
+    >>> metric = Recall()
+    >>> metric(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.6667
+    """
 
     def _ratio(self, predicted: Tensor, wanted: Tensor, hits: Tensor) -> Tensor:
         return _share(hits, wanted)
 
 
 class F1Score(ClassCounts):
-    """The harmonic mean of precision and recall."""
+    """The harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+    average
+        "binary", "micro" or "macro"; see `ClassCounts`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import F1Score
+    >>> metric = F1Score()
+    >>> metric(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.8
+    """
 
     def _ratio(self, predicted: Tensor, wanted: Tensor, hits: Tensor) -> Tensor:
         return _share(2 * hits, predicted + wanted)

@@ -88,6 +88,11 @@ class ROC(ScoreCounts):
     The value is (false positive rate, true positive rate, thresholds); at the first
     threshold, which is infinite, nothing is taken for positive.
 
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
     Examples
     --------
     >>> import torch
@@ -115,6 +120,20 @@ class AUROC(ScoreCounts):
     """The area under the ROC curve: how often a positive scores above a negative.
 
     It is exact: no thresholds are chosen. Not a number while there is one class only.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import AUROC
+    >>> metric = AUROC()
+    >>> metric(torch.tensor([0.25, 0.5, 0.75]), torch.tensor([0, 1, 1]))
+    >>> round(metric.compute().item(), 4)
+    1.0
     """
 
     def compute(self) -> Tensor:  # noqa: D102
@@ -132,6 +151,23 @@ class PrecisionRecallCurve(ScoreCounts):
 
     The value is (precision, recall, thresholds); a last precision of 1 and recall of 0
     have no threshold.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import PrecisionRecallCurve
+    >>> curve = PrecisionRecallCurve()
+    >>> curve(torch.tensor([0.5, 0.75, 0.25]), torch.tensor([0, 1, 1]))
+    >>> for each in curve.compute():
+    ...     print([round(value, 2) for value in each.tolist()])
+    [0.67, 0.5, 1.0, 1.0]
+    [1.0, 0.5, 0.5, 0.0]
+    [0.25, 0.5, 0.75]
     """
 
     def compute(self) -> tuple[Tensor, Tensor, Tensor]:  # noqa: D102

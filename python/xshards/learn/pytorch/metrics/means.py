@@ -42,11 +42,47 @@ _EPSILON = 1e-7
 
 
 class MeanMetric(TorchMetric):
-    """The mean of the terms that a subclass makes of a batch."""
+    """The mean of the terms that a subclass makes of a batch.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics.means import MeanMetric
+    >>> class Bias(MeanMetric):
+    ...     def terms(self, preds, targets):
+    ...         return preds - targets
+    >>> bias = Bias()
+    >>> bias(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 2.0]))
+    >>> bias.compute().item()
+    0.5
+    """
 
     @abstractmethod
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:
-        """Make the numbers to take the mean of."""
+        """Return the numbers to take the mean of.
+
+        Parameters
+        ----------
+        preds, targets
+            The model's output and the target of a batch.
+
+        Returns
+        -------
+        Tensor
+            One number for each row or element.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from xshards.learn.pytorch.metrics import MAE
+        >>> MAE().terms(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0])).tolist()
+        [0.0, 2.0]
+        """
 
     def _add(self, preds: Tensor, targets: Tensor) -> None:
         terms = self.terms(preds, targets)
@@ -76,6 +112,8 @@ class Accuracy(MeanMetric):
 
     Parameters
     ----------
+    name
+        The name of its results; that of the class by default.
     zero_based_label
         Whether class indices begin at 0; at 1 if not. Two classes are always 0 and 1.
 
@@ -107,7 +145,22 @@ class Accuracy(MeanMetric):
 
 
 class SparseCategoricalAccuracy(MeanMetric):
-    """How often the class with the largest score is the target."""
+    """How often the class with the largest score is the target.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import SparseCategoricalAccuracy
+    >>> metric = SparseCategoricalAccuracy()
+    >>> metric(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         scores, classes = class_scores(self, preds, targets)
@@ -115,7 +168,22 @@ class SparseCategoricalAccuracy(MeanMetric):
 
 
 class CategoricalAccuracy(MeanMetric):
-    """How often the class with the largest score is that of the one-hot target."""
+    """How often the class with the largest score is that of the one-hot target.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import CategoricalAccuracy
+    >>> metric = CategoricalAccuracy()
+    >>> metric(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([[0, 1], [0, 1]]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = aligned(self, preds, targets)
@@ -123,7 +191,22 @@ class CategoricalAccuracy(MeanMetric):
 
 
 class BinaryAccuracy(MeanMetric):
-    """How often a value above 0.5 stands for a target of 1."""
+    """How often a value above 0.5 stands for a target of 1.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import BinaryAccuracy
+    >>> metric = BinaryAccuracy()
+    >>> metric(torch.tensor([0.7, 0.2]), torch.tensor([1, 1]))
+    >>> round(metric.compute().item(), 4)
+    0.5
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = paired(self, preds, targets)
@@ -131,7 +214,22 @@ class BinaryAccuracy(MeanMetric):
 
 
 class Top5Accuracy(MeanMetric):
-    """How often the target is among the five classes with the largest scores."""
+    """How often the target is among the five classes with the largest scores.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import Top5Accuracy
+    >>> metric = Top5Accuracy()
+    >>> metric(torch.tensor([[6.0, 5, 4, 3, 2, 1]]), torch.tensor([4]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         scores, classes = class_scores(self, preds, targets)
@@ -140,7 +238,22 @@ class Top5Accuracy(MeanMetric):
 
 
 class MAE(MeanMetric):
-    """The mean absolute error, over all elements."""
+    """The mean absolute error, over all elements.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import MAE
+    >>> metric = MAE()
+    >>> metric(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = paired(self, preds, targets)
@@ -148,7 +261,22 @@ class MAE(MeanMetric):
 
 
 class MSE(MeanMetric):
-    """The mean squared error, over all elements."""
+    """The mean squared error, over all elements.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import MSE
+    >>> metric = MSE()
+    >>> metric(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> round(metric.compute().item(), 4)
+    2.0
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = paired(self, preds, targets)
@@ -156,7 +284,22 @@ class MSE(MeanMetric):
 
 
 class BinaryCrossEntropy(MeanMetric):
-    """The cross entropy of probabilities of 1 and targets of 0 or 1, over elements."""
+    """The cross entropy of probabilities of 1 and targets of 0 or 1, over elements.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import BinaryCrossEntropy
+    >>> metric = BinaryCrossEntropy()
+    >>> metric(torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = paired(self, _probabilities(preds), targets)
@@ -164,7 +307,22 @@ class BinaryCrossEntropy(MeanMetric):
 
 
 class CategoricalCrossEntropy(MeanMetric):
-    """The cross entropy of class probabilities and one-hot targets, over rows."""
+    """The cross entropy of class probabilities and one-hot targets, over rows.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import CategoricalCrossEntropy
+    >>> metric = CategoricalCrossEntropy()
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = aligned(self, _probabilities(preds), targets)
@@ -172,7 +330,22 @@ class CategoricalCrossEntropy(MeanMetric):
 
 
 class SparseCategoricalCrossEntropy(MeanMetric):
-    """The cross entropy of class probabilities and class indices, over rows."""
+    """The cross entropy of class probabilities and class indices, over rows.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import SparseCategoricalCrossEntropy
+    >>> metric = SparseCategoricalCrossEntropy()
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([0]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         scores, classes = class_scores(self, _probabilities(preds), targets)
@@ -180,7 +353,22 @@ class SparseCategoricalCrossEntropy(MeanMetric):
 
 
 class KLDivergence(MeanMetric):
-    """The Kullback-Leibler divergence of predictions from targets, over rows."""
+    """The Kullback-Leibler divergence of predictions from targets, over rows.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import KLDivergence
+    >>> metric = KLDivergence()
+    >>> metric(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))
+    >>> round(metric.compute().item(), 4)
+    0.6931
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = aligned(self, preds.double(), targets.double())
@@ -189,7 +377,22 @@ class KLDivergence(MeanMetric):
 
 
 class Poisson(MeanMetric):
-    """The Poisson loss of predicted counts, over elements."""
+    """The Poisson loss of predicted counts, over elements.
+
+    Parameters
+    ----------
+    name
+        The name of its results; that of the class by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import Poisson
+    >>> metric = Poisson()
+    >>> metric(torch.tensor([1.0, 1.0]), torch.tensor([1.0, 2.0]))
+    >>> round(metric.compute().item(), 4)
+    1.0
+    """
 
     def terms(self, preds: Tensor, targets: Tensor) -> Tensor:  # noqa: D102
         preds, targets = paired(self, preds.double(), targets)
@@ -202,7 +405,18 @@ class CustomizedMetric(TorchMetric):
     Parameters
     ----------
     function
-        Takes predictions and targets, gives one number.
+        Takes predictions and targets, returns one number.
+    name
+        The name of its results; that of the function by default.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xshards.learn.pytorch.metrics import CustomizedMetric
+    >>> worst = CustomizedMetric(lambda preds, y: (preds - y).abs().max(), "worst")
+    >>> worst(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    >>> worst.compute().item()
+    2.0
     """
 
     def __init__(

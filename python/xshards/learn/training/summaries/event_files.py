@@ -37,7 +37,25 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value of a tag."""
+    """One value of a tag.
+
+    Parameters
+    ----------
+    tag
+        The name of the curve.
+    step
+        Its position on the horizontal axis.
+    value
+        The number, rounded to float32.
+    time
+        Seconds since the epoch.
+
+    Examples
+    --------
+    >>> from xshards.learn.training.summaries.event_files import Scalar
+    >>> Scalar("Loss", step=1, value=0.5, time=0.0).value
+    0.5
+    """
 
     tag: str
     step: int
@@ -82,7 +100,35 @@ class SummaryWriter:
     def add_scalar(
         self, tag: str, value: float, step: int, wall_time: float | None = None
     ) -> None:
-        """Add one value of a tag; it is kept as a float32."""
+        """Add one value of a tag; it is stored as a float32.
+
+        Parameters
+        ----------
+        tag
+            The name of the curve.
+        value
+            The number; beyond float32 it becomes infinite.
+        step
+            Its position on the horizontal axis.
+        wall_time
+            Seconds since the epoch; now by default.
+
+        Raises
+        ------
+        XShardsRuntimeError
+            If the writer is closed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+        >>> from xshards.learn.training.summaries.event_files import read_scalar
+        >>> folder = tempfile.mkdtemp()
+        >>> with SummaryWriter(folder) as writer:
+        ...     writer.add_scalar("Loss", 0.5, 1, wall_time=2.0)
+        >>> read_scalar(folder, "Loss")
+        [[1, 0.5, 2.0]]
+        """
         number = struct.pack("<f", _as_float32(value))
         content = _bytes(1, tag.encode()) + _key(2, _FIXED32) + number
         seconds = time.time() if wall_time is None else wall_time
@@ -90,12 +136,38 @@ class SummaryWriter:
         self._write(_double(1, seconds) + _key(2, _VARINT) + _varint(step) + summary)
 
     def flush(self) -> None:
-        """Let readers see what was added so far."""
+        """Make what was added so far visible to readers.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+        >>> from xshards.learn.training.summaries.event_files import read_scalar
+        >>> folder = tempfile.mkdtemp()
+        >>> writer = SummaryWriter(folder)
+        >>> writer.add_scalar("Loss", 0.5, 1)
+        >>> writer.flush()
+        >>> len(read_scalar(folder, "Loss"))
+        1
+        >>> writer.close()
+        """
         if self._file is not None:
             self._file.flush()
 
     def close(self) -> None:
-        """Write what is left; nothing can be added afterwards."""
+        """Write pending events; nothing can be added afterwards. Safe to call twice.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+        >>> from xshards.learn.training.summaries.event_files import read_scalar
+        >>> folder = tempfile.mkdtemp()
+        >>> writer = SummaryWriter(folder)
+        >>> writer.close()
+        >>> read_scalar(folder, "Loss")
+        []
+        """
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -127,10 +199,33 @@ class SummaryWriter:
 def read_scalar(log_dir: str | os.PathLike[str], tag: str) -> list[list[int | float]]:
     """Return the values of a tag in all event files of a directory.
 
+    Parameters
+    ----------
+    log_dir
+        The directory.
+    tag
+        The name of the curve.
+
     Returns
     -------
     list of [step, value, wall time]
         As they were written; empty if there are none.
+
+    Raises
+    ------
+    XShardsValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+    >>> from xshards.learn.training.summaries.event_files import read_scalar
+    >>> folder = tempfile.mkdtemp()
+    >>> with SummaryWriter(folder) as writer:
+    ...     writer.add_scalar("Loss", 0.25, 3, wall_time=1.0)
+    >>> read_scalar(folder, "Loss")
+    [[3, 0.25, 1.0]]
     """
     return [
         [event.step, event.value, event.time]
@@ -140,7 +235,34 @@ def read_scalar(log_dir: str | os.PathLike[str], tag: str) -> list[list[int | fl
 
 
 def read_events(log_dir: str | os.PathLike[str]) -> Iterator[Scalar]:
-    """Go over the scalars in all event files of a directory, file by file."""
+    """Iterate over the scalars in all event files of a directory, file by file.
+
+    Parameters
+    ----------
+    log_dir
+        The directory.
+
+    Returns
+    -------
+    iterator of Scalar
+        In the order in which they were written.
+
+    Raises
+    ------
+    XShardsValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xshards.learn.training.summaries.event_files import SummaryWriter
+    >>> from xshards.learn.training.summaries.event_files import read_events
+    >>> folder = tempfile.mkdtemp()
+    >>> with SummaryWriter(folder) as writer:
+    ...     writer.add_scalar("Loss", 0.25, 3)
+    >>> [(one.tag, one.step, one.value) for one in read_events(folder)]
+    [('Loss', 3, 0.25)]
+    """
     for path in sorted(Path(log_dir).glob(f"{_FILE_PREFIX}*")):
         with path.open("rb") as file:
             for event in _records(file, path):
