@@ -124,7 +124,7 @@ class SeveralIteration(Trigger):
     Raises
     ------
     XShardsTypeError, XShardsValueError
-        If it is no int, or less than 1.
+        If it is not an int, or less than 1.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class MaxEpoch(_AfterCount):
     Raises
     ------
     XShardsTypeError, XShardsValueError
-        If it is no int, or less than 1.
+        If it is not an int, or less than 1.
 
     Examples
     --------
@@ -180,23 +180,18 @@ class MaxEpoch(_AfterCount):
 
 @dataclass(frozen=True)
 class MaxIteration(_AfterCount):
-    """Fires once `max` updates are made.
+    """Fires once `max` updates are made; raises as `MaxEpoch` does.
 
     Parameters
     ----------
     max
         Updates since training began.
 
-    Raises
-    ------
-    XShardsTypeError, XShardsValueError
-        If it is no int, or less than 1.
-
     Examples
     --------
     >>> from xshards.learn.trigger import MaxIteration, TrainingState
-    >>> MaxIteration(2).fires(TrainingState(0, 2))
-    True
+    >>> [MaxIteration(2).fires(TrainingState(0, update)) for update in range(4)]
+    [False, False, True, True]
     """
 
     def fires(self, state: TrainingState) -> bool:  # noqa: D102
@@ -302,7 +297,7 @@ class Or(_Combined):
 
 
 def convert_trigger(trigger: object) -> Trigger:
-    """Make a trigger of its name: "everyepoch", in any case. Triggers stay as they are.
+    """Return the trigger of a name ("everyepoch", in any case), or the trigger given.
 
     Parameters
     ----------
@@ -317,7 +312,7 @@ def convert_trigger(trigger: object) -> Trigger:
     Raises
     ------
     XShardsTypeError, XShardsValueError
-        If it is neither, or no known name.
+        If it is neither, or the name is unknown.
 
     Examples
     --------

@@ -56,15 +56,12 @@ class Writers(Base):
         Returns
         -------
         list of str
-            The files' paths, in the order of the partitions; by name with
-            `partition_cols`.
+            The files' paths, as with `to_parquet`.
 
         Raises
         ------
-        OSError
-            If the folder has files, with ``mode="error"``.
-        TypeError
-            If the format cannot represent a column's type.
+        OSError, TypeError
+            As with `to_parquet`.
 
         Examples
         --------
@@ -112,7 +109,7 @@ class Writers(Base):
         Raises
         ------
         OSError, TypeError
-            As with `to_csv`.
+            As with `to_parquet`.
 
         Examples
         --------

@@ -175,10 +175,11 @@ class Recall(ClassCounts):
     --------
     >>> import torch
     >>> from xshards.learn.pytorch.metrics import Recall
-    >>> metric = Recall()
-    >>> metric(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 1]))
-    >>> round(metric.compute().item(), 4)
-    0.6667
+    >>> recall = Recall(average="macro")
+    >>> for scores in ([0.9, 0.1], [0.2, 0.8]):
+    ...     recall(torch.tensor([scores]), torch.tensor([0]))
+    >>> recall.compute().item()
+    0.25
     """
 
     def _ratio(self, predicted: Tensor, wanted: Tensor, hits: Tensor) -> Tensor:
@@ -199,10 +200,12 @@ class F1Score(ClassCounts):
     --------
     >>> import torch
     >>> from xshards.learn.pytorch.metrics import F1Score
-    >>> metric = F1Score()
-    >>> metric(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 1]))
-    >>> round(metric.compute().item(), 4)
-    0.8
+    >>> for average in ("binary", "micro"):
+    ...     f1 = F1Score(average=average)
+    ...     f1(torch.tensor([0.0, 0.2, 1.0, 0.8]), torch.tensor([0, 1, 1, 1]))
+    ...     print(average, round(f1.compute().item(), 2))
+    binary 0.8
+    micro 0.75
     """
 
     def _ratio(self, predicted: Tensor, wanted: Tensor, hits: Tensor) -> Tensor:
