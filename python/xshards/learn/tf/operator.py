@@ -106,7 +106,7 @@ class KerasOperator(Operator):
         found: dict[str, Any] = {NUM_SAMPLES: turn.rows}
         if "loss" in values:
             found["train_loss"] = values["loss"]
-        turn.pending = found
+        self._before_step(found, [batch])
         self.optimizer.step(gradients, self._train_function.present)
         return {**found, "logs": values}
 
