@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["check_count", "check_precision", "is_nan", "nan_loss"]
 
 
-def check_count(name: str, value: Any) -> int:
-    """Return a number of epochs, rows or steps, checked to be whole and positive.
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return a number of epochs, rows or steps, checked to be whole and not too small.
 
     Parameters
     ----------
@@ -26,18 +26,20 @@ def check_count(name: str, value: Any) -> int:
         The argument.
     value
         The value given.
+    least
+        The smallest number it may be.
 
     Returns
     -------
     int
-        The number, at least 1.
+        The number, at least `least`.
 
     Raises
     ------
     XShardsTypeError
         If it is not a whole number.
     XShardsValueError
-        If it is less than 1.
+        If it is less than that.
 
     Examples
     --------
@@ -50,8 +52,8 @@ def check_count(name: str, value: Any) -> int:
     except TypeError:
         msg = f"{name} must be a whole number such as 3, got {value!r}"
         raise XShardsTypeError(msg) from None
-    if count < 1:
-        msg = f"{name} must be at least 1, got {count}"
+    if count < least:
+        msg = f"{name} must be at least {least}, got {count}"
         raise XShardsValueError(msg)
     return count
 

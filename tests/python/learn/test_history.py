@@ -11,6 +11,7 @@ import pytest
 
 from xshards.errors import XShardsKeyError
 from xshards.learn.history import History
+from xshards.learn.tf.history import KerasHistory
 
 EPOCHS = [
     {
@@ -142,3 +143,23 @@ def test_plot_without_matplotlib_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"^plot needs matplotlib: pip install matp"):
         History(EPOCHS).plot()
+
+
+@pytest.mark.usefixtures("pyplot")
+def test_that_of_keras_is_a_dict_of_lists_and_a_table():
+    history = KerasHistory()
+    assert repr(history) == "History of 0 epochs"
+    history.take(2, {"loss": [0.5]})
+    history.take(3, {"loss": [0.5, 0.25], "val_loss": [1.0]})
+    assert history == history.history == {"loss": [0.5, 0.25], "val_loss": [1.0]}
+    assert history.epoch == [2, 3]
+    table = history.to_pandas()
+    assert table["epoch"].tolist() == [2, 3]
+    assert table["val_loss"].isna().tolist() == [True, False]
+    assert repr(history).splitlines()[0] == "History of 2 epochs"
+    assert history._repr_html_().count("<tr") == 3
+    axes = Axes()
+    history.plot("loss", ax=axes)
+    assert axes.lines == {"loss": ([2, 3], [0.5, 0.25]), "val_loss": ([3], [1.0])}
+    again = pickle.loads(pickle.dumps(history))
+    assert (again, again.epoch, repr(again)) == (history, [2, 3], repr(history))

@@ -25,7 +25,10 @@ __all__ = [
 # The metrics themselves are in the modules beside this one.
 _PACKAGE = __name__.rpartition(".")[0]
 #: The modules that have the metrics of each framework, imported when first used.
-_modules: dict[str, str] = {"pytorch": "xshards.learn.pytorch.metrics"}
+_modules: dict[str, str] = {
+    "pytorch": "xshards.learn.pytorch.metrics",
+    "keras": "xshards.learn.tf.metrics",
+}
 
 
 class Accumulator(Protocol):

@@ -99,6 +99,10 @@ class KerasAdapter(ModelAdapter):
             variable.assign(values)
         model.shared_again()
 
+    def loss_of(self, models: Sequence[KerasModel]) -> Any:
+        """Return the loss that the model was compiled with."""
+        return getattr(models[0].keras, "loss", None)
+
     # Tensors
 
     def seed(self, number: int) -> None:

@@ -15,7 +15,7 @@ from xshards.learn.tf.packages import keras_of
 if TYPE_CHECKING:
     from xshards.learn.tf.fit_loop import FitOptions
 
-__all__ = ["make_callbacks", "wants_batches"]
+__all__ = ["make_callbacks", "progress_bar", "wants_batches"]
 
 _OF_BATCHES = (
     "on_train_batch_begin",
@@ -46,6 +46,14 @@ def make_callbacks(keras_model: Any, options: FitOptions, steps: int | None) -> 
         steps=steps,
         model=keras_model,
     )
+
+
+def progress_bar(callbacks: Any) -> Any:
+    """Return Keras' progress bar if it shows how far an epoch is; else None."""
+    for one in callbacks.callbacks:
+        if type(one).__name__ == "ProgbarLogger" and one.verbose == 1:
+            return one
+    return None
 
 
 def wants_batches(callbacks: Any) -> bool:

@@ -3,24 +3,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xshards.errors import XShardsTypeError, XShardsValueError
-from xshards.learn.tf.callbacks import make_callbacks, wants_batches
+from xshards.learn.checks import check_count
+from xshards.learn.tf.callbacks import make_callbacks, progress_bar, wants_batches
+from xshards.learn.tf.history import KerasHistory
 from xshards.learn.tf.packages import is_of_keras
 from xshards.learn.training.epoch_watch import Watch
+from xshards.learn.training.fit_loop import BestEpoch, check_best
 from xshards.learn.training.meters import Meters
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
+    from xshards.learn.monitor import Mode
     from xshards.learn.tf.estimator import Estimator
     from xshards.learn.tf.inputs import Prepared
     from xshards.learn.training.commands import Trained
     from xshards.learn.training.job import Job
 
 __all__ = ["FitOptions", "fit", "merged_results"]
+
+# May be None, which is no limit.
+_LIMITS = ("steps_per_epoch", "validation_steps")
+_SHOW_SECONDS = 0.1
 
 
 @dataclass
@@ -38,20 +49,30 @@ class FitOptions:
     validation_freq: Any
     checkpoint_trigger: Any
     shuffle: bool
-    info: dict[str, Any] = field(default_factory=dict)
+    restore_best: bool = False
+    monitor: str | None = None
+    mode: Mode = None
+    accumulate: int = 1
 
     def check(self) -> None:
         """Refuse what makes no sense."""
-        for name in ("epochs", "batch_size", "steps_per_epoch", "validation_steps"):
+        for name in ("epochs", "batch_size", "accumulate", *_LIMITS):
             value = getattr(self, name)
-            if value is None and name.endswith(("_epoch", "_steps")):
-                continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                msg = f"{name} must be a whole number, got {value!r}"
-                raise XShardsTypeError(msg)
-            if value < 1:
-                msg = f"{name} must be at least 1, got {value}"
-                raise XShardsValueError(msg)
+            if value is not None or name not in _LIMITS:
+                setattr(self, name, check_count(name, value))
+        self.initial_epoch = check_count("initial_epoch", self.initial_epoch, least=0)
+        if isinstance(self.validation_freq, Collection):
+            numbers = self.validation_freq
+            self.validation_freq = [check_count("validation_freq", n) for n in numbers]
+        else:
+            self.validation_freq = check_count("validation_freq", self.validation_freq)
+        check_best(self.monitor, self.mode, wanted=self.restore_best)
+
+    @property
+    def num_batches(self) -> int | None:
+        """How many batches an epoch may have; there are `accumulate` in a step."""
+        limit = self.steps_per_epoch
+        return None if limit is None else limit * self.accumulate
 
     def validates(self, epoch: int) -> bool:
         """Whether the model is measured after an epoch, counted from 0."""
@@ -65,7 +86,7 @@ def fit(
     train: Prepared,
     validation: Prepared | None,
     options: FitOptions,
-) -> dict[str, list[Any]]:
+) -> KerasHistory:
     """Train; see `Estimator.fit`."""
     sources = [_Source(estimator._job, train, options.batch_size)]
     if validation is not None:
@@ -136,8 +157,14 @@ class _Fit:
         )
         self._batch = 0
         self._steps: int | None = None
+        self._shown_at = 0.0
+        self._history = KerasHistory()
+        self._best: BestEpoch | None = None
+        self._monitor = options.monitor or ("val_loss" if validation else "loss")
+        if options.restore_best:
+            self._best = BestEpoch(self._job, self._monitor, mode=options.mode)
 
-    def run(self) -> dict[str, list[Any]]:
+    def run(self) -> KerasHistory:
         options, keras_model = self._options, self._model.keras
         keras_model.stop_training = False
         logs: dict[str, Any] = {}
@@ -150,8 +177,9 @@ class _Fit:
             self._call("on_train_end", logs)
         finally:
             self._watch.close()
-        history = keras_model.history
-        return {name: list(values) for name, values in history.history.items()}
+        if self._best is not None:
+            self._history.best_epoch = self._best.restore()
+        return self._history
 
     def _epoch(self, epoch: int) -> dict[str, Any]:
         options, source = self._options, self._train
@@ -160,13 +188,17 @@ class _Fit:
         answers = self._train_epoch(source)
         logs = self._logs(answers)
         stats = Meters.merged([one.meters for one in answers]).summary()
-        if self._validation is not None and options.validates(epoch):
+        validates = self._validation is not None and options.validates(epoch)
+        if self._validation is not None and validates:
             found = self._validate(self._validation)
             logs |= {f"val_{name}": value for name, value in found.items()}
         self._watch.after_epoch({**stats, **logs})
         if options.callbacks:
             self._job.take_state()
+        if self._best is not None and (validates or self._monitor[:4] != "val_"):
+            self._best.after_epoch(logs, epoch)
         self._call("on_epoch_end", epoch, logs)
+        self._history.take(epoch, self._model.keras.history.history)
         return logs
 
     def _train_epoch(self, source: _Source) -> list[Trained]:
@@ -182,15 +214,18 @@ class _Fit:
             shuffle=options.shuffle if source.shuffle is None else source.shuffle,
             max_batches=options.steps_per_epoch,
             info={"class_weight": options.class_weight},
+            accumulate=options.accumulate,
+            on_look=self._on_look,
             after_update=self._after_update,
         )
 
     def _num_steps(self) -> int | None:
         """Return how many steps an epoch has, if that is known."""
         limit, known = self._options.steps_per_epoch, self._train.num_batches
-        if known is None or limit is None:
-            return known
-        return min(known, limit)
+        if known is None:
+            return None
+        steps = -(-known // self._options.accumulate)
+        return steps if limit is None else min(steps, limit)
 
     def _logs(self, answers: list[Trained]) -> dict[str, Any]:
         """Return what Keras would log: metrics, or what `train_step` returned."""
@@ -224,14 +259,39 @@ class _Fit:
         def after_update() -> None:
             if watch is not None:
                 watch()
-            positions = [one for one in self._job.positions()[0] if one is not None]
-            logs = merged_results(
-                self._model, [one.buffers[2] for one in positions], self._initial
-            )
-            self._report_batch(logs)
+            self._report_batch(self._results_so_far()[1])
             self._estimator._share_driver_changes()
 
         return after_update
+
+    @property
+    def _on_look(self) -> Callable[[], None] | None:
+        """What to call now and then: what moves the progress bar of Keras."""
+        bar = progress_bar(self._callbacks)
+        if bar is None or self._batches:  # callbacks are called for each batch, also it
+            return None
+
+        def show() -> None:
+            now = time.perf_counter()
+            if now - self._shown_at > _SHOW_SECONDS:
+                self._shown_at = now
+                done, logs = self._results_so_far()
+                if done:
+                    bar.on_train_batch_end(done - 1, logs)
+
+        return show
+
+    def _results_so_far(self) -> tuple[int, dict[str, Any]]:
+        """Return the steps of the epoch that were made, and the metrics so far."""
+        epoch = self._job.epoch - 1
+        positions = [
+            one
+            for one in self._job.positions()[0]
+            if one is not None and one.epoch == epoch
+        ]
+        states = [one.buffers[2] for one in positions]
+        logs = merged_results(self._model, states, self._initial)
+        return max((one.batch for one in positions), default=0), logs
 
     def _report_batch(self, logs: dict[str, Any]) -> None:
         """Call callbacks at the end of a batch, and at the begin of the next."""

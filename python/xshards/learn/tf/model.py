@@ -27,7 +27,7 @@ from xshards.learn.tf.variables import Weight, show
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KerasModel", "check_shapes", "require_compiled"]
+__all__ = ["KerasModel", "check_shapes", "require_compiled", "wrap_model"]
 
 
 class KerasModel:
@@ -88,7 +88,7 @@ class KerasModel:
     @property
     def weights(self) -> list[Weight]:
         """The trainable variables; each always the same object."""
-        variables = list(self.keras.trainable_variables)
+        variables = _trainable(self.keras)
         known = [weight.variable for weight in self._weights]
         if len(known) != len(variables) or any(
             one is not other for one, other in zip(known, variables, strict=True)
@@ -173,6 +173,11 @@ class KerasModel:
         state = ModelState(self.keras)
         state.write([floats, others, state.read()[2]])
 
+    def __repr__(self) -> str:
+        model = self.keras
+        layers = [f"  {one.name}: {_layer_text(one)}" for one in model.layers]
+        return "\n".join([f"{type(model).__name__} {model.name!r}", *layers])
+
     def __getstate__(self) -> dict[str, Any]:
         made = (
             ("creator", (self._creator, self._compile_creator, self._config))
@@ -207,6 +212,49 @@ class KerasModel:
             self.state.write(state["state"])
         else:  # metrics are not made yet: nothing has been measured
             self.state.write([*state["state"][:2], self.state.read()[2]])
+
+
+def _trainable(model: Any) -> list[Any]:
+    try:
+        return list(model.trainable_variables)
+    except ValueError:  # legacy Keras, of a model that is not built
+        return []
+
+
+def _layer_text(layer: Any) -> str:
+    if not layer.built:
+        return f"{type(layer).__name__}, not built"
+    count = sum(int(np.prod(one.shape, dtype=int)) for one in layer.weights)
+    text = f"{type(layer).__name__}, {count:,} parameters"
+    return text if layer.trainable or not count else f"{text}, frozen"
+
+
+def wrap_model(
+    model: Any,
+    creator: Callable[..., Any] | None,
+    compile_creator: Callable[..., Any] | None,
+    config: dict[str, Any],
+    seed: int | None,
+) -> KerasModel:
+    """Take the model that a user gave, or have it made."""
+    if creator is not None:
+        if seed is not None:
+            keras_module = load_tensorflow().keras
+            keras_module.utils.set_random_seed(seed)
+        return KerasModel.created(creator, compile_creator, config)
+    if not is_keras_model(model):
+        msg = f"model must be a Keras model, got {type(model).__name__}"
+        raise XShardsTypeError(msg)
+    keras = keras_of(model)
+    if keras.__name__ == "keras" and keras.backend.backend() != "tensorflow":
+        msg = (
+            "models of Keras are trained with TensorFlow under it; it computes with "
+            f"{keras.backend.backend()}: set KERAS_BACKEND=tensorflow before the import"
+        )
+        raise XShardsValueError(msg)
+    if compile_creator is not None:
+        model.compile(**compile_creator(config))
+    return KerasModel(model, config=config)
 
 
 def _created(
@@ -261,7 +309,7 @@ def require_compiled(model: KerasModel) -> None:
 def check_target(model: Any, target: Any) -> None:
     """Refuse data without a target for a model that Keras' own steps train."""
     standard = is_of_keras(type(model).train_step)
-    if target is None and standard and model.loss is not None:
+    if target is None and standard and getattr(model, "loss", None) is not None:
         msg = (
             "the model has a loss, the data no target: give 'y' beside 'x', or "
             "label_cols"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xshards.learn.tf.batches import weights_of_classes
+from xshards.learn.tf.batches import rows_of, weights_of_classes
 from xshards.learn.tf.step_functions import (
     PredictFunction,
     TestFunction,
@@ -18,7 +18,7 @@ from xshards.learn.training.meters import NUM_SAMPLES
 from xshards.learn.training.operator import Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from xshards.learn.tf.model import KerasModel
 
@@ -82,7 +82,7 @@ class KerasOperator(Operator):
             model.metrics_at_start()
         logs: dict[str, float] = {}
         for batch in iterator:
-            values = self.train_batch(batch, info)
+            values = self._train(batch, info)
             logs = values.pop("logs")
             turn.end_batch(values)
             self.global_step += 1
@@ -110,6 +110,33 @@ class KerasOperator(Operator):
         self.optimizer.step(gradients, self._train_function.present)
         return {**found, "logs": values}
 
+    def train_batches(
+        self, batches: Sequence[Any], batch_info: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Add up the gradients of batches, each weighed by its rows; apply the sum."""
+        model, turn = self.model, self._turn
+        assert turn is not None
+        if self._train_function is None:
+            self._train_function = TrainFunction(model)
+        function, total = self._train_function, list[Any]()
+        seed = getattr(turn.adapter, "last_seed", 0)
+        weighted = [_weighted(one, batch_info.get("class_weight")) for one in batches]
+        for number, batch in enumerate(weighted):
+            rows = rows_of(batch)
+            share = rows / turn.step_rows
+            gradients, logs, state = function(batch, seed + number, share)
+            parts = [one * (rows / turn.rows) for one in gradients]
+            pairs = zip(total, parts, strict=True)
+            total = [a + b for a, b in pairs] if number else parts
+            model.state.latest = [one.numpy() for one in state]
+        values = dict(zip(function.log_names, logs.numpy().tolist(), strict=True))
+        found: dict[str, Any] = {NUM_SAMPLES: turn.rows}
+        if "loss" in values:
+            found["train_loss"] = values["loss"]
+        self._before_step(found, weighted)
+        self.optimizer.step(total, function.present)
+        return {**found, "logs": values}
+
     def validate(
         self,
         val_iterator: Iterable[Any],
@@ -117,6 +144,8 @@ class KerasOperator(Operator):
         metrics: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Measure the model on all batches; returns the state of its metrics."""
+        if metrics:  # of predictions and targets; Keras' own are in the model
+            return super().validate(val_iterator, info, metrics)
         model, turn = self.model, self._turn
         assert turn is not None
         if self._test_function is None:

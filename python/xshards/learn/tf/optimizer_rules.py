@@ -10,9 +10,10 @@ from xshards.learn.tf.packages import keras_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from xshards.learn.training.clip import Clip
     from xshards.learn.training.driver_optimizer import Rule
 
-__all__ = ["NativeRule", "native_rule", "schedule_of"]
+__all__ = ["NativeRule", "native_rule", "schedule_of", "take_clipping"]
 
 # By class: the server's rule, the options it has (Keras' name and the server's), and
 # where Keras keeps what the server calls by its own names.
@@ -164,6 +165,16 @@ def schedule_of(optimizer: Any) -> Any:
     rate = getattr(optimizer, "_learning_rate", None)
     base = keras_of(optimizer).optimizers.schedules.LearningRateSchedule
     return rate if isinstance(rate, base) else None
+
+
+def take_clipping(optimizer: Any, clip: Clip) -> None:
+    """Have the server clip as the optimizer was told to."""
+    value = getattr(optimizer, "clipvalue", None)
+    if value is not None:
+        clip.constant = (-float(value), float(value))
+    norm = getattr(optimizer, "global_clipnorm", None)
+    if norm is not None:
+        clip.norm = float(norm)
 
 
 def _is_function(optimizer: Any) -> bool:

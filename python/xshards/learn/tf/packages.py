@@ -28,7 +28,8 @@ def load_tensorflow() -> Any:
 
 def is_keras_model(value: object) -> bool:
     """Tell a model of either generation."""
-    return _package_name(value) is not None and hasattr(value, "trainable_variables")
+    named = hasattr(type(value), "trainable_variables")  # not built, it has none
+    return named and _package_name(value) is not None
 
 
 def is_of_keras(function: object) -> bool:

@@ -137,6 +137,10 @@ class ModelAdapter(ABC):
         """Return the loss for what a user gave as one."""
         return loss
 
+    def loss_of(self, models: Sequence[Any]) -> Any:
+        """Return the loss, or names of losses, that models have themselves."""
+        return None
+
     # Tensors
 
     @abstractmethod

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xshards.learn.training.estimator_base import EstimatorBase
     from xshards.learn.training.job import Job
 
-__all__ = ["FitOptions", "fit"]
+__all__ = ["BestEpoch", "FitOptions", "check_best", "fit"]
 
 
 @dataclass
@@ -58,9 +58,7 @@ class FitOptions:
         for name in ("epochs", "batch_size", "accumulate", "max_steps"):
             if getattr(self, name) is not None or name != "max_steps":
                 setattr(self, name, check_count(name, getattr(self, name)))
-        if not self.restore_best and (self.monitor, self.mode) != (None, None):
-            msg = "monitor and mode say which epoch is the best: add restore_best=True"
-            raise XShardsValueError(msg)
+        check_best(self.monitor, self.mode, wanted=self.restore_best)
 
 
 def fit(estimator: EstimatorBase, data: Any, options: FitOptions) -> History:
@@ -95,7 +93,12 @@ class _Fit:
         self._steps_left = options.max_steps
         self._stopped = False
         self._stats_so_far: dict[str, Any] = {}
-        self._best = BestEpoch(self._job, options) if options.restore_best else None
+        self._best: BestEpoch | None = None
+        if options.restore_best:
+            default = "train_loss" if options.validation_data is None else "val_loss"
+            self._best = BestEpoch(
+                self._job, options.monitor or default, mode=options.mode
+            )
         self._watch = Watch(
             estimator._job,
             trigger=options.checkpoint_trigger,
@@ -179,7 +182,7 @@ class _Fit:
         self._job.observed = stats.get("val_loss", stats.get("train_loss"))
         self._watch.after_epoch(stats)
         if self._best is not None:
-            self._best.after_epoch(stats)
+            self._best.after_epoch(stats, self._job.epoch)
         if not options.reduce_results:
             return [self._own_stats(answer) for answer in answers]
         return stats
@@ -218,23 +221,31 @@ class _Fit:
         }
 
 
+def check_best(monitor: str | None, mode: Mode, *, wanted: bool) -> None:
+    """Refuse to say which epoch is the best where that is not wanted."""
+    if not wanted and (monitor, mode) != (None, None):
+        msg = "monitor and mode say which epoch is the best: add restore_best=True"
+        raise XShardsValueError(msg)
+
+
 class BestEpoch:
     """Keeps the models of the best epoch, and restores them at the end.
 
     The driver does it, so the death of a replica changes nothing.
     """
 
-    def __init__(self, job: Job, options: FitOptions) -> None:
-        default = "train_loss" if options.validation_data is None else "val_loss"
+    def __init__(self, job: Job, monitor: str, *, mode: Mode) -> None:
         self._job = job
-        self._followed = Monitor(options.monitor or default, options.mode)
+        self._followed = Monitor(monitor, mode)
         self._models: list[dict[str, Any]] = []
         self._epoch: int | None = None
+        self._last: int | None = None
 
-    def after_epoch(self, stats: dict[str, Any]) -> None:
+    def after_epoch(self, stats: dict[str, Any], epoch: int) -> None:
         """Copy the models if none were better before."""
+        self._last = epoch
         if self._followed.improves(stats, asked_by="restore_best"):
-            self._epoch = self._job.epoch
+            self._epoch = epoch
             self._models = [
                 self._job.adapter.model_state(model) for model in self._job.parts.models
             ]
@@ -245,7 +256,7 @@ class BestEpoch:
         The optimizer stays as it is. Replicas restart with the models' weights.
         """
         job = self._job
-        if self._epoch is not None and self._epoch != job.epoch:
+        if self._epoch is not None and self._epoch != self._last:
             job.stop_replicas()
             for model, state in zip(job.parts.models, self._models, strict=True):
                 job.adapter.load_model_state(model, state)

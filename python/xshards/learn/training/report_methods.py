@@ -15,6 +15,7 @@ from xshards.learn.metrics import ConfusionMatrix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from xshards.learn.metrics import Metric
     from xshards.learn.training.job import Job
 
 __all__ = ["ReportMethods"]
@@ -83,14 +84,9 @@ class ReportMethods:
         if normalize not in _NORMALIZE:
             msg = f'normalize must be "true", "pred" or "all", got {normalize!r}'
             raise XShardsValueError(msg)
-        estimator: Any = self  # derives from this class
-        result = estimator.evaluate(
-            data,
-            batch_size,
-            feature_cols=feature_cols,
-            label_cols=label_cols,
-            validation_methods=[ConfusionMatrix()],
-        )["ConfusionMatrix"]
+        result = self._measured(
+            ConfusionMatrix(), data, batch_size, feature_cols, label_cols
+        )
         counts = np.asarray(self._job.adapter.to_numpy(result))
         names = _class_names(labels, len(counts))
         return pd.DataFrame(
@@ -98,6 +94,24 @@ class ReportMethods:
             index=pd.Index(names, name="true"),
             columns=pd.Index(names, name="predicted"),
         )
+
+    def _measured(
+        self,
+        metric: Metric,
+        data: Any,
+        batch_size: int,
+        feature_cols: Any,
+        label_cols: Any,
+    ) -> Any:
+        """Compute a metric of data; override it where `evaluate` takes none."""
+        estimator: Any = self  # derives from this class
+        return estimator.evaluate(
+            data,
+            batch_size,
+            feature_cols=feature_cols,
+            label_cols=label_cols,
+            validation_methods=[metric],
+        )[metric.get_name()]
 
     def __repr__(self) -> str:
         lines = [f"  {name}: {value}" for name, value in self._facts().items()]
@@ -123,9 +137,10 @@ class ReportMethods:
             elements = sum(int(np.prod(shape)) for shape in trained)
             facts["trained parameters"] = f"{elements:,} in {len(trained)} tensors"
         facts["optimizer"] = ", ".join(map(_described, job.optimizers)) or "none"
-        facts["loss"] = "none"
-        if job.parts.criterion is not None:
-            facts["loss"] = _name_of(job.parts.criterion)
+        loss = job.parts.criterion
+        if loss is None:
+            loss = job.adapter.loss_of(job.parts.models)
+        facts["loss"] = "none" if loss is None else _name_of(loss)
         running = f", running as processes {_listed(job.pids)}" if job.pids else ""
         facts["workers"] = f"{job.num_replicas}{running}"
         state = "not trained yet"
@@ -170,6 +185,12 @@ def _short(model: Any, lines: int = 12) -> str:
 
 
 def _name_of(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_name_of(one)}" for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_name_of, value))
+    if isinstance(value, str):
+        return value
     return getattr(value, "__name__", type(value).__name__)
 
 

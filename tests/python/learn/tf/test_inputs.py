@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(rows):
     frame = pd.DataFrame({"a": [1.0], "b": [2.0]})
     with pytest.raises(ValueError, match=r"need label_cols"):
         made.fit(frame, feature_cols=["a"], verbose=0)
-    with pytest.raises(TypeError, match=r"epochs must be a whole number, got '3'"):
+    with pytest.raises(TypeError, match=r"epochs must be a whole number"):
         made.fit((x, y), epochs="3")
     with pytest.raises(TypeError, match=r"data is XShards.*got int"):
         made.fit(5)

@@ -8,8 +8,8 @@ from keras_models import PACKAGES, names
 
 from xshards.context import default_context
 from xshards.learn.tf.driver_optimizer import KerasOptimizer
-from xshards.learn.tf.estimator import _take_clipping
 from xshards.learn.tf.model import KerasModel
+from xshards.learn.tf.optimizer_rules import take_clipping
 from xshards.learn.training.clip import Clip
 from xshards.learn.training.server_mode import OptimizerServer
 
@@ -66,7 +66,7 @@ def served(model):
     """Return a parameter server with the model's weights, and what it updates."""
     wrapped = KerasModel(model)
     optimizer, clip = KerasOptimizer(wrapped), Clip()
-    _take_clipping(model.optimizer, clip)
+    take_clipping(model.optimizer, clip)
     return OptimizerServer(
         optimizer,
         [wrapped],
