@@ -41,7 +41,8 @@ def test_every_block_is_run():
         "pytorch_data_loader",  # these two in test_seed_pytorch.py
         "pytorch_data_creator",
         # In test_seed_tensorflow.py.
-        *("tensorflow_dataset", "tensorflow_data_creator", "tfpark_training_data"),
+        *("tensorflow_dataset", "tensorflow_data_creator", "tensorflow_data_frame"),
+        "tfpark_training_data",
         *("tfpark_model", "tfpark_training", "tfpark_checkpoint"),
         *("tfpark_testing_data", "tfpark_restored_model", "tfpark_prediction"),
     }

@@ -89,6 +89,40 @@ model = tf.keras.Sequential([
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
 """
 
+TWO_INPUTS = """
+import types
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+from zoo.orca import init_orca_context
+from zoo.orca.data.pandas import read_parquet
+from zoo.orca.learn.tf.estimator import Estimator
+
+init_orca_context(cores=2)
+draw = np.random.default_rng(0)
+frame = pd.DataFrame({name: draw.integers(0, 5, 200) for name in ("user", "item")})
+frame["label"] = (frame["user"] > frame["item"]).astype("int32")
+frame.to_parquet("data.parquet")
+
+user, item = (tf.keras.layers.Input(shape=(1,)) for _ in range(2))
+both = tf.keras.layers.concatenate([user, item])
+hidden = tf.keras.layers.Dense(16, activation="relu")(both)
+output = tf.keras.layers.Dense(2, activation="softmax")(hidden)
+model = tf.keras.Model(inputs=[user, item], outputs=output)
+model.compile(tf.keras.optimizers.Adam(0.05), "sparse_categorical_crossentropy",
+              metrics=["accuracy"])
+"""
+# A DataFrame of pandas, or shards of them, in the place of Spark's.
+READER = "\nspark = types.SimpleNamespace(read=types.SimpleNamespace(parquet={}))\n"
+USED = """
+est.fit(df, epochs=8, feature_cols=["user", "item"], labels_cols=["label"])
+result = est.evaluate(df, feature_cols=["user", "item"], labels_cols=["label"])
+local = model.evaluate([frame["user"], frame["item"]], frame["label"], verbose=0)
+np.testing.assert_allclose(list(result.values()), local, 1e-5)
+print(type(df).__name__, local[1] > 0.8)
+est.shutdown()
+"""
+
 
 def block(name):
     return (BLOCKS / f"{name}.py").read_text()
@@ -161,3 +195,12 @@ def test_a_data_creator_makes_batches(run_script, tmp_path):
     text += "\nbatches = list(train_data_creator({'batch_size': 64}))"
     text += "\nprint(*[len(labels) for _, labels in batches])"
     assert run_script(text, timeout=280).stdout.split() == ["64", "64", "64", "8"]
+
+
+@SLOW_START
+def test_a_data_frame_goes_to_the_estimator(run_script):
+    used = block("tensorflow_data_frame") + USED
+    text = TWO_INPUTS + READER.format("pd.read_parquet") + used
+    text += READER.format("read_parquet") + used
+    done = run_script(text, timeout=280)
+    assert done.stdout.split() == ["DataFrame", "True", "SparkXShards", "True"]
