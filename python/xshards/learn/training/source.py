@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = [
     "Batches",
     "Feed",
     "MicroBatches",
+    "RepeatedSource",
     "Share",
     "Source",
     "count_rows",
@@ -65,6 +66,51 @@ class Source(ABC):
         self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
     ) -> Batches:
         """Make the data ready in a replica."""
+
+
+# Visits after the first draw their order as epochs would that are never reached.
+_EPOCHS = 1 << 40
+
+
+@dataclass(frozen=True)
+class RepeatedSource(Source):
+    """Another source without an end: after its last row it begins again.
+
+    For epochs of `num_batches`, whatever number of rows there is.
+    """
+
+    source: Source
+    num_batches: int  # type: ignore[misc]
+
+    def open(
+        self, adapter: ModelAdapter, descriptors: list[int], settings: Settings
+    ) -> _RepeatedBatches:
+        """Make the data ready in a replica."""
+        return _RepeatedBatches(self.source.open(adapter, descriptors, settings))
+
+
+class _RepeatedBatches:
+    """Feeds the batches of another source, again and again."""
+
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+        self.weighted = bool(getattr(batches, "weighted", False))
+        self.columns = getattr(batches, "columns", [])
+
+    def shares(self, feed: Feed) -> Iterator[Share]:
+        """Return this replica's share of each batch, without an end."""
+        number = 0
+        for visit in itertools.count():
+            begin = number
+            epoch = feed.epoch + visit * _EPOCHS
+            for share in self._batches.shares(
+                replace(feed, epoch=epoch, first_batch=0)
+            ):
+                if number >= feed.first_batch:
+                    yield share
+                number += 1
+            if number == begin:
+                return
 
 
 class MicroBatches(list[Any]):
