@@ -204,7 +204,7 @@ class Estimator(MeasureMethods):
         initial_epoch
             The number of the first epoch.
         steps_per_epoch, validation_steps
-            End an epoch, or measuring, after this many batches.
+            End an epoch, or measuring, after this many batches; epochs repeat rows.
         validation_freq
             Measure after each so many epochs, or after those in a list, from 1.
         feature_cols, label_cols
@@ -294,6 +294,7 @@ class Estimator(MeasureMethods):
         label_cols = labels_cols if label_cols is None else label_cols
         columns = Columns(feature_cols, label_cols, sample_weight_col)
         train = self._made(data, columns, options.batch_size, options.num_batches)
+        train.repeat(options.num_batches)
         validation = None
         if validation_data is not None:
             if sample_weight_col and not has_column(validation_data, sample_weight_col):

@@ -22,6 +22,7 @@ from xshards.learn.training.columns import (
 )
 from xshards.learn.training.inputs import Input, refuse_data, to_shards
 from xshards.learn.training.shard_source import ShardSource
+from xshards.learn.training.source import RepeatedSource
 from xshards.shards import XShards
 
 if TYPE_CHECKING:
@@ -49,6 +50,14 @@ class Prepared:
     #: Rows of a batch and whether to shuffle them, where the data decides that.
     batch_size: int | None = None
     shuffle: bool | None = None
+
+    def repeat(self, steps: int | None) -> None:
+        """Visit rows again until an epoch has this many batches.
+
+        Datasets end where they end: whoever made one decides whether it repeats.
+        """
+        if steps is not None and self.again is None:
+            self.first.source = RepeatedSource(self.first.source, steps)
 
 
 class Columns:
