@@ -59,6 +59,7 @@ class KerasModel:
         self._config = {} if config is None else config
         #: One row of features, target and sample weights; None before the first fit.
         self.sample: tuple[Any, Any, Any] | None = None
+        self._features: Any = None  # what variables were made of, before there is one
         #: Called when variables were given values, not views.
         self.on_assign: Callable[[], None] | None = None
         self._weights: list[Weight] = []
@@ -122,6 +123,15 @@ class KerasModel:
             self.keras.optimizer.build(self.keras.trainable_variables)
             self._restore(kept)
         self._state = ModelState(self.keras)
+
+    def build_layers(self, features: Any) -> None:
+        """Make the variables of layers, if they are not made yet, by a batch."""
+        if not getattr(self.keras, "built", True):
+            tensorflow = load_tensorflow()
+            nest = tensorflow.nest
+            self.keras(nest.map_structure(tensorflow.convert_to_tensor, features))
+            self._features = features
+            self._state = None
 
     def num_dimensions(self) -> int | None:
         """Return the dimensions of the first input, with that of rows, if known."""
@@ -187,6 +197,7 @@ class KerasModel:
         return {
             "made": made,
             "sample": self.sample,
+            "features": self._features,
             "weights": self.weights,
             "state": ModelState(self.keras).read(),
         }
@@ -204,6 +215,8 @@ class KerasModel:
             )
         else:
             KerasModel.__init__(self, content.make())
+        if state["features"] is not None:
+            self.build_layers(state["features"])
         if state["sample"] is not None:
             self.build(state["sample"])
         for weight, values in zip(self.weights, state["weights"], strict=True):
