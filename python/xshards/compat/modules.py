@@ -57,6 +57,7 @@ _IMAGES = "images"
 _LAYERS = "BigDL layers"
 _RAY = "shards on Ray"
 
+_TF_DATA = "xshards.compat.orca.tf_data"
 _CALLBACKS = "xshards.learn.callbacks"
 _TORCH_CALLBACKS = "xshards.learn.pytorch.callbacks"
 #: Modules of callbacks, by Orca's names for them.
@@ -147,11 +148,30 @@ def _tfpark(module: str = "exports", *names: str) -> Lazy:
     return Lazy(f"xshards.compat.tfpark.{module}", names or _TFPARK)
 
 
-def _orca(root: str, dialect: Alias) -> dict[str, Alias | Lazy | Planned]:
-    """List what is the same under ``zoo.orca`` and ``bigdl.orca``.
+@dataclass(frozen=True)
+class _Dialect:
+    """The Estimators of ``zoo.orca``, or of ``bigdl.orca``."""
 
-    `dialect` is what its PyTorch Estimators are.
-    """
+    torch: Alias
+    keras: Alias
+    graphs: Lazy
+
+
+_GRAPHS = ("Estimator", "KerasEstimator", "TensorFlowEstimator")
+_ZOO = _Dialect(
+    torch=_ours("zoo_pytorch"),
+    keras=_ours("zoo_tf2"),
+    graphs=_tfpark("estimator", *_GRAPHS),
+)
+_BIGDL = _Dialect(
+    torch=_ours("bigdl_pytorch"),
+    keras=_ours("bigdl_tf2"),
+    graphs=_tfpark("bigdl_estimator", *_GRAPHS),
+)
+
+
+def _orca(root: str, dialect: _Dialect) -> dict[str, Alias | Lazy | Planned]:
+    """List what is the same under ``zoo.orca`` and ``bigdl.orca``."""
     learn = f"{root}.learn"
     data = f"{root}.data"
     images = f"{data}.image"
@@ -166,8 +186,8 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Lazy | Planned]:
         f"{data}.transformer": _ours("transformer", "orca"),
         f"{data}.ray_xshards": Planned(_RAY, ("RayXShards",)),
         f"{data}.elastic_search": Planned("search indexes", ("elastic_search",)),
-        f"{data}.tf": Planned(_ESTIMATORS),
-        f"{data}.tf.data": Planned(_ESTIMATORS, ("Dataset",)),
+        f"{data}.tf": Alias(_TF_DATA),
+        f"{data}.tf.data": Alias(_TF_DATA),
         images: Planned(
             _IMAGES, ("read_images", "write_mnist", "write_voc", "write_parquet")
         ),
@@ -182,9 +202,9 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Lazy | Planned]:
         f"{learn}.optimizers": Alias("xshards.learn.optimizers"),
         f"{learn}.optimizers.schedule": Alias("xshards.learn.optimizers.schedule"),
         f"{learn}.trigger": Alias("xshards.learn.trigger"),
-        pytorch: dialect,
-        f"{pytorch}.estimator": dialect,
-        f"{pytorch}.training_operator": dialect,
+        pytorch: dialect.torch,
+        f"{pytorch}.estimator": dialect.torch,
+        f"{pytorch}.training_operator": dialect.torch,
         f"{pytorch}.pytorch_metrics": Alias("xshards.learn.pytorch.metrics"),
         f"{pytorch}.pytorch_pyspark_estimator": Planned(_ESTIMATORS),
         f"{pytorch}.torch_runner": Planned(_ESTIMATORS, ("TorchRunner",)),
@@ -195,11 +215,12 @@ def _orca(root: str, dialect: Alias) -> dict[str, Alias | Lazy | Planned]:
             for part, module in _CALLBACK_MODULES.items()
         },
         f"{learn}.tf": Planned(_ESTIMATORS),
-        f"{learn}.tf.estimator": _tfpark("estimator", "Estimator"),
-        f"{learn}.tf2": Planned(_ESTIMATORS, ("Estimator",)),
-        f"{learn}.tf2.estimator": Planned(_ESTIMATORS, ("Estimator",)),
-        f"{learn}.tf2.pyspark_estimator": Planned(_ESTIMATORS),
-        f"{learn}.tf2.spark_runner": Planned(_ESTIMATORS, ("SparkRunner",)),
+        f"{learn}.tf.estimator": dialect.graphs,
+        f"{learn}.tf2": dialect.keras,
+        f"{learn}.tf2.estimator": dialect.keras,
+        f"{learn}.tf2.pyspark_estimator": dialect.keras,
+        f"{learn}.tf2.ray_estimator": dialect.keras,
+        f"{learn}.tf2.spark_runner": Planned("runners on Spark", ("SparkRunner",)),
         f"{learn}.mxnet": Planned(_ESTIMATORS, ("Estimator", "create_config")),
         f"{learn}.mxnet.estimator": Planned(_ESTIMATORS, ("Estimator",)),
         f"{learn}.openvino": Planned(_ESTIMATORS, ("Estimator",)),
@@ -218,7 +239,7 @@ MODULES: dict[str, Alias | Lazy | Planned] = {
     "zoo.common.nncontext": _ours("nncontext"),
     "zoo.orca": _ours("zoo_orca"),
     "zoo.orca.common": _ours("zoo_orca"),
-    **_orca("zoo.orca", _ours("zoo_pytorch")),
+    **_orca("zoo.orca", _ZOO),
     "zoo.pipeline": Planned(_ESTIMATORS),
     "zoo.pipeline.api": Planned(_ESTIMATORS),
     "zoo.pipeline.api.torch": Planned(_ESTIMATORS, _TORCH),
@@ -241,7 +262,7 @@ MODULES: dict[str, Alias | Lazy | Planned] = {
     "bigdl": _ours("nncontext"),
     "bigdl.orca": _ours("bigdl_orca"),
     "bigdl.orca.common": _ours("bigdl_orca"),
-    **_orca("bigdl.orca", _ours("bigdl_pytorch")),
+    **_orca("bigdl.orca", _BIGDL),
     "bigdl.orca.ray": Planned(_RAY, ("OrcaRayContext", "RayContext")),
     "bigdl.orca.torch": Planned(_ESTIMATORS, _TORCH),
     "bigdl.orca.tfpark": _tfpark(),

@@ -106,6 +106,10 @@ def test_module_imports_and_exports_what_it_says(path):
         "import zoo.orca.data.pandas; zoo.orca.data.pandas.read_csv",
         "from zoo.orca.learn.mxnet import Estimator, create_config",
         "from zoo.orca.data.shard import SparkXShards, SharedValue",
+        "from zoo.orca.learn.tf2 import Estimator; Estimator.from_keras",
+        "from bigdl.orca.learn.tf2 import Estimator, pyspark_estimator",
+        "from bigdl.orca.learn.tf2.pyspark_estimator import SparkTFEstimator",
+        "from bigdl.orca.data.tf.data import Dataset; Dataset.from_tensor_slices",
     ],
 )
 def test_import_form(statement):
@@ -136,8 +140,8 @@ def test_star_import_of_layers_brings_names():
     ("use", "name"),
     [
         (
-            "from zoo.orca.learn.tf2 import Estimator\nEstimator.from_keras",
-            "zoo.orca.learn.tf2.Estimator",
+            "from zoo.orca.learn.openvino import Estimator\nEstimator.from_openvino",
+            "zoo.orca.learn.openvino.Estimator",
         ),
         (
             "from bigdl.optim.optimizer import Optimizer\nOptimizer()",
@@ -164,14 +168,14 @@ def test_using_what_comes_later_says_so_in_a_sentence(use, name):
 
 
 def test_a_class_that_comes_later_can_be_a_base_class():
-    from bigdl.orca.learn.tf2 import Estimator
+    from bigdl.orca.learn.mxnet import Estimator
 
     class Mine(Estimator):
         def before_epoch(self):
             return 1
 
     assert Mine.before_epoch is not None
-    with pytest.raises(NotImplementedError, match=r"tf2\.Estimator"):
+    with pytest.raises(NotImplementedError, match=r"mxnet\.Estimator"):
         Mine()
 
 
@@ -223,6 +227,13 @@ def test_workers_follow_a_shadowing_driver(run_script, tmp_path):
     assert run_script(text, options=["--shadow"]).stdout.split() == ["[False]"]
     done = run_script(text, check=False)
     assert "installed package 'zoo' is used" in done.stderr
+
+
+def test_nothing_is_said_of_keras_where_tensorflow_is_not_used(run_script, monkeypatch):
+    monkeypatch.delenv("TF_USE_LEGACY_KERAS", raising=False)
+    text = "import os; print(os.environ['TF_USE_LEGACY_KERAS'])"
+    done = run_script(text)
+    assert (done.stdout.strip(), done.stderr) == ("1", "")
 
 
 def test_script_gets_its_arguments_and_its_folder(run_script, tmp_path):

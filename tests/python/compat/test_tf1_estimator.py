@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 from {root}.orca import init_orca_context, stop_orca_context, OrcaContext
 from {root}.orca.data import XShards
+from {root}.orca.data.tf.data import Dataset
 from {root}.orca.learn.tf.estimator import Estimator
 
 init_orca_context(cores=2)
@@ -19,6 +20,8 @@ draw = np.random.default_rng(0)
 x = draw.normal(size=(60, 3)).astype("float32")
 y = x.sum(1, keepdims=True)
 shards = XShards.partition({{"x": x, "y": y}}, 3)
+TRIGGERS = {{"zoo": "zoo.util.triggers",
+            "bigdl": "bigdl.dllib.utils.triggers"}}["{root}"]
 """
 
 FROM_GRAPH = """
@@ -58,6 +61,8 @@ raises("data must be SparkXShards or orca.data.tf.Dataset",
        lambda: est.fit(3))
 assert est.get_train_summary("Loss") is None
 OrcaContext.train_data_store = "DISK_2"
+raises("Please use a trigger defined in " + TRIGGERS,
+       lambda: est.fit(shards, checkpoint_trigger=object()))
 done = est.fit(shards, epochs=10, batch_size=20, validation_data=shards,
                feed_dict={training: (True, False)})
 assert done is est
@@ -91,6 +96,18 @@ again.load("./check/model")
 np.testing.assert_allclose(again.evaluate(shards)["mae"], result["mae"], 1e-4)
 dataset = tf.data.Dataset.from_tensor_slices((x, y))
 again.fit(dataset, epochs=1, batch_size=20)
+
+# Functions on rows use the names of TensorFlow 1, in workers too.
+rows = Dataset.from_tensor_slices(shards).map(
+    lambda row: (tf.to_float(row["x"]), row["y"]))
+again.fit(rows, epochs=1, batch_size=20, validation_data=rows)
+np.testing.assert_allclose(
+    again.evaluate(rows)["mae"], again.evaluate(shards)["mae"], 1e-5)
+found = again.predict(Dataset.from_tensor_slices(shards)).collect()
+np.testing.assert_allclose(
+    np.stack(found), again.sess.run(output, {features: x}), 1e-4, 1e-5)
+raises("train data and validation data should be both orca.data.tf.Dataset",
+       lambda: again.fit(rows, validation_data=shards))
 raises("tf.data.Dataset currently cannot be used", lambda: again.predict(dataset))
 for one in (bare, est, again):
     one.shutdown()
@@ -129,7 +146,10 @@ dataset = tf.data.Dataset.from_tensor_slices((x, labels)).shuffle(10)
 est.set_l2_norm_gradient_clipping(1.0)
 est.fit(dataset, epochs=1, batch_size=30)
 ours = Estimator.from_keras(model, optimizer=Adam(1e-3))
-ours.fit(shards, epochs=1, batch_size=30)
+rows = Dataset.from_tensor_slices(shards)
+ours.fit(rows, epochs=1, batch_size=30, validation_data=rows)
+np.testing.assert_allclose(ours.evaluate(rows)["loss"],
+                           model.evaluate(x, labels, verbose=0)[0], 1e-5)
 for one in (est, other, ours):
     one.shutdown()
 stop_orca_context()

@@ -33,6 +33,7 @@ __all__ = [
     "WorkerEstimator",
     "check_backend",
     "make_estimator",
+    "to_ours",
 ]
 
 # What Orca's from_torch takes and ours does not.
@@ -62,15 +63,15 @@ class OrcaEstimator:
         return getattr(self._estimator, name)
 
     def _fit(self, data: Any, **options: Any) -> list[Any]:
-        options["validation_data"] = _to_ours(options.get("validation_data"))
-        return self._estimator.fit(_to_ours(data), **options)
+        options["validation_data"] = to_ours(options.get("validation_data"))
+        return self._estimator.fit(to_ours(data), **options)
 
     def _evaluate(self, data: Any, **options: Any) -> dict[str, Any]:
-        result: dict[str, Any] = self._estimator.evaluate(_to_ours(data), **options)
+        result: dict[str, Any] = self._estimator.evaluate(to_ours(data), **options)
         return result
 
     def _predict(self, data: Any, **options: Any) -> Any:
-        predicted = self._estimator.predict(_to_ours(data), **options)
+        predicted = self._estimator.predict(to_ours(data), **options)
         if not isinstance(data, SparkXShards) or not isinstance(predicted, XShards):
             return predicted
         rdd = RDD(data.rdd.context, lambda: predicted, predicted.num_partitions())
@@ -311,7 +312,7 @@ def make_estimator(given: dict[str, Any], **changed: Any) -> Estimator:
     )
 
 
-def _to_ours(data: Any) -> Any:
+def to_ours(data: Any) -> Any:
     """Give the engine's shards of SparkXShards; all else as it is."""
     if not isinstance(data, SparkXShards):
         return data

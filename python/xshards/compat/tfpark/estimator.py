@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,9 @@ from xshards.compat.orca import session
 from xshards.compat.orca.orca_context import OrcaContext
 from xshards.compat.orca.shard_base import DATA_FRAME
 from xshards.compat.orca.spark_xshards import SparkXShards
+from xshards.compat.orca.tf_data import Dataset, flat_leaves
 from xshards.compat.orca.torch_estimators import OrcaEstimator
+from xshards.compat.tfpark.tf_predictor import rows_of_predictions
 from xshards.compat.tfpark.version_1 import use_version_1
 from xshards.errors import XShardsFileNotFoundError, XShardsTypeError
 from xshards.learn.tf1 import Estimator as GraphEstimator
@@ -42,13 +45,17 @@ _BIGDL_NAMES = {
 class Estimator:
     """Makes Estimators of TensorFlow 1 graphs and of Keras models in them."""
 
+    #: Where the triggers are, as messages name it.
+    _triggers = "zoo.util.triggers"
+
     def __new__(cls, *_: object, **__: object) -> Any:
         """Refuse: Estimators are made by `from_graph` and `from_keras`."""
         msg = "call Estimator.from_graph or Estimator.from_keras to make an Estimator"
         raise OrcaInputError(msg)
 
-    @staticmethod
+    @classmethod
     def from_graph(
+        cls,
         *,
         inputs: Any,
         outputs: Any = None,
@@ -84,10 +91,11 @@ class Estimator:
             raise OrcaAssertionError(str(error)) from error
         given = {"labels": labels, "loss": loss, "optimizer": optimizer}
         given |= {"output": outputs, "metrics": metrics}
-        return TensorFlowEstimator(made, given)
+        return TensorFlowEstimator(made, given, cls._triggers)
 
-    @staticmethod
+    @classmethod
     def from_keras(
+        cls,
         keras_model: Any,
         metrics: Any = None,
         model_dir: str | None = None,
@@ -106,7 +114,8 @@ class Estimator:
             model_dir=_local(model_dir),
             context=session.active_context()._engine,
         )
-        return KerasEstimator(made, {"metrics": True, "output": True})
+        given = {"metrics": True, "output": True}
+        return KerasEstimator(made, given, cls._triggers)
 
     @classmethod
     def load_keras_model(cls, path: str) -> KerasEstimator:
@@ -119,9 +128,12 @@ class TensorFlowEstimator(OrcaEstimator):
 
     _estimator: Any
 
-    def __init__(self, estimator: GraphEstimator, given: dict[str, Any]) -> None:
+    def __init__(
+        self, estimator: GraphEstimator, given: dict[str, Any], triggers: str
+    ) -> None:
         super().__init__(estimator)
         self._given = given
+        self._triggers = triggers
         # Set by load_orca_checkpoint: epochs is the number to reach, then.
         self._resumed = False
         self._trained = False
@@ -150,8 +162,9 @@ class TensorFlowEstimator(OrcaEstimator):
 
         A `batch_size` is over all cores; any is taken. With
         ``OrcaContext.train_data_store = "DISK_n"`` triggers must be those of
-        ``zoo.util.triggers``; how much of the data is in memory is decided by the
-        memory of the session, beyond which it is on disk, whatever n is.
+        ``zoo.util.triggers`` or ``bigdl.dllib.utils.triggers``; how much of the data is
+        in memory is decided by the memory of the session, beyond which it is on disk,
+        whatever n is.
         """
         for name in ("labels", "loss", "optimizer"):
             _require(self._given, name, f"{name} is None; it should not be None in")
@@ -159,19 +172,19 @@ class TensorFlowEstimator(OrcaEstimator):
         _check_data(data, "training", feature_cols, label_cols)
         if validation_data is not None:
             _check_same_kind(data, validation_data)
-        _check_trigger(checkpoint_trigger)
+        _check_trigger(checkpoint_trigger, self._triggers)
         done, self._resumed = self._estimator._job.epoch if self._resumed else 0, False
         if epochs <= done:
             return self
         self._place_summaries()
         has_place = self._estimator._model_dir is not None
         self._fit(
-            data,
+            self._rows(data),
             epochs=epochs - done,
             batch_size=batch_size,
             feature_cols=feature_cols,
             label_cols=label_cols,
-            validation_data=validation_data,
+            validation_data=self._rows(validation_data),
             session_config=session_config,
             checkpoint_trigger=(checkpoint_trigger or EveryEpoch())
             if has_place
@@ -196,7 +209,7 @@ class TensorFlowEstimator(OrcaEstimator):
         label_cols = labels_cols if label_cols is None else label_cols
         _check_data(data, "evaluation", feature_cols, label_cols)
         found = self._evaluate(
-            data,
+            self._rows(data),
             batch_size=batch_size,
             feature_cols=feature_cols,
             label_cols=label_cols,
@@ -210,13 +223,19 @@ class TensorFlowEstimator(OrcaEstimator):
         feature_cols: Any = None,
         auto_shard_files: bool = False,  # noqa: FBT001 - as in Orca
     ) -> Any:
-        """Apply the graph to data; shards gain the key ``prediction``."""
+        """Apply the graph to data; shards gain the key ``prediction``.
+
+        An orca Dataset gives an RDD with the outputs of each row.
+        """
         text = "output is None, it should not be None in"
         _require(self._given, "output", text, "prediction")
         if is_dataset(data):
             msg = "tf.data.Dataset currently cannot be used for prediction"
             raise OrcaAssertionError(msg)
         _check_data(data, "prediction", feature_cols, None)
+        if isinstance(data, Dataset):
+            predicted = self._estimator.predict(self._rows(data), batch_size)
+            return rows_of_predictions(predicted)
         return self._predict(data, batch_size=batch_size, feature_cols=feature_cols)
 
     def load_orca_checkpoint(
@@ -281,6 +300,13 @@ class TensorFlowEstimator(OrcaEstimator):
         self._estimator.shutdown()
         self._estimator.sess.close()
 
+    def _rows(self, data: Any) -> Any:
+        """Return the rows of an orca Dataset as the graph takes them."""
+        if not isinstance(data, Dataset):
+            return data
+        inputs = len(self._estimator._built.model.names.inputs)
+        return data._shards(partial(flat_leaves, num_features=inputs))
+
     def _named(self, found: dict[str, Any]) -> dict[str, Any]:
         return {
             name: value
@@ -297,9 +323,9 @@ class TensorFlowEstimator(OrcaEstimator):
 class KerasEstimator(TensorFlowEstimator):
     """An Estimator of a compiled Keras model."""
 
-    def __init__(self, estimator: Any, given: dict[str, Any]) -> None:
+    def __init__(self, estimator: Any, given: dict[str, Any], triggers: str) -> None:
         given = dict.fromkeys(("labels", "loss", "optimizer"), True) | given
-        super().__init__(estimator, given)
+        super().__init__(estimator, given, triggers)
 
     def save(self, path: str, overwrite: bool = True) -> None:  # noqa: FBT001
         """Write the whole model as an HDF5 file."""
@@ -359,6 +385,8 @@ def _kind(data: Any) -> str | None:
         return "SparkXShards"
     if isinstance(data, pd.DataFrame):
         return "Spark DataFrame"
+    if isinstance(data, Dataset):
+        return "orca.data.tf.Dataset"
     if is_dataset(data):
         return "tf.data.Dataset"
     return "arrays" if isinstance(data, (dict, tuple, list)) else None
@@ -398,12 +426,12 @@ def _check_same_kind(data: Any, validation: Any) -> None:
         raise OrcaAssertionError(msg)
 
 
-def _check_trigger(trigger: Any) -> None:
+def _check_trigger(trigger: Any, module: str) -> None:
     on_disk = OrcaContext.train_data_store.startswith("DISK")
     known = trigger is None or isinstance(trigger, (Trigger, str))
     if on_disk and not known:
-        msg = f"Please use a trigger defined in zoo.util.triggers, got {trigger!r}"
-        raise OrcaInputError(msg)
+        msg = f"Please use a trigger defined in {module}, got {trigger!r}"
+        raise OrcaAssertionError(msg)
 
 
 def _refuse_clipping(option: str) -> NoReturn:

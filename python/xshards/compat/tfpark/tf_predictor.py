@@ -16,7 +16,7 @@ from xshards.learn.tf1.building import GraphParts, as_list
 from xshards.learn.tf1.keras_model import keras_backend, keras_parts
 from xshards.shards import XShards
 
-__all__ = ["TFPredictor", "predict_rows", "predictor_of"]
+__all__ = ["TFPredictor", "predict_rows", "predictor_of", "rows_of_predictions"]
 
 use_version_1()
 
@@ -91,7 +91,11 @@ def predict_rows(estimator: Estimator, dataset: TFDataset) -> RDD:
         from xshards.io.memory import partition
 
         data = partition(data, context=session.active_context()._engine)
-    predicted = estimator.predict(data, dataset.rows_at_a_time)
+    return rows_of_predictions(estimator.predict(data, dataset.rows_at_a_time))
+
+
+def rows_of_predictions(predicted: XShards) -> RDD:
+    """Return an RDD with the outputs of each row of shards with predictions."""
     context = session.active_context()
     rdd = RDD(context, lambda: predicted, predicted.num_partitions())
     return rdd.flatMap(predicted_rows)
