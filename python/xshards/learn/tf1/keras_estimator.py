@@ -6,7 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xshards.learn.tf1.estimator import Estimator
-from xshards.learn.tf1.keras_model import keras_backend, keras_optimizer, keras_parts
+from xshards.learn.tf1.keras_model import (
+    counted_metrics,
+    keras_backend,
+    keras_optimizer,
+    keras_parts,
+)
 from xshards.learn.tf1.optimizers import is_orca
 
 if TYPE_CHECKING:
@@ -71,7 +76,7 @@ class KerasEstimator(Estimator):
         made = cls.from_parts(
             parts,
             optimizer=optimizer if is_orca(optimizer) else optimizer or own,
-            metrics=metrics,
+            metrics=counted_metrics(keras_model) if metrics is None else metrics,
             sess=sess,
             model_dir=model_dir,
             workers=workers,

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xshards.errors import (
-    XShardsNotImplementedError,
-    XShardsTypeError,
-    XShardsValueError,
-)
+from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.learn.tf1.building import GraphParts
 from xshards.learn.tf1.framework import tf
+from xshards.learn.tf1.keras_metrics import KerasMetric, is_mean
 
-__all__ = ["keras_backend", "keras_optimizer", "keras_parts"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["counted_metrics", "keras_backend", "keras_optimizer", "keras_parts"]
 
 _LEGACY = (
     "set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported, call "
@@ -45,7 +45,8 @@ def keras_parts(
     model
         A model in a graph.
     metrics
-        Include those it was compiled with.
+        Include those it was compiled with that are means over rows; for the others
+        see `counted_metrics`.
     trained
         Include loss and updates, so that it must be compiled.
     """
@@ -85,27 +86,34 @@ def keras_optimizer(model: Any) -> Any:
     return inner if isinstance(inner, tf.train.Optimizer) else model.optimizer
 
 
-def _metrics(model: Any) -> dict[str, Any]:
-    """Return the mean over rows of each metric that a model was compiled with."""
-    found: dict[str, Any] = {}
+def counted_metrics(model: Any) -> list[KerasMetric]:
+    """Return the metrics that a model was compiled with and that are no means."""
     several = len(model.outputs) > 1
+    return [
+        KerasMetric(metric, full, (number, name) if several else None)
+        for number, name, full, metric in _compiled_metrics(model)
+        if not is_mean(metric)
+    ]
+
+
+def _metrics(model: Any) -> dict[str, Any]:
+    """Return the mean over rows of each metric that is one."""
+    found: dict[str, Any] = {}
     with model.total_loss.graph.as_default():
-        for output, target, name, metrics in zip(
-            model.outputs,
-            model._targets,
-            model.output_names,
-            model._per_output_metrics,
-            strict=True,
-        ):
-            for key, metric in metrics.items():
-                function = getattr(metric, "_fn", None)
-                if function is None:
-                    msg = (
-                        f"{key} is not a mean over rows, so replicas cannot measure it "
-                        "in the graph; give metrics of xshards.learn.metrics instead"
-                    )
-                    raise XShardsNotImplementedError(msg)
-                terms = function(target, output, **metric._fn_kwargs)
-                full = key if not several or key.startswith(name) else f"{name}_{key}"
+        for number, _, full, metric in _compiled_metrics(model):
+            if is_mean(metric):
+                output, target = model.outputs[number], model._targets[number]
+                terms = metric._fn(target, output, **metric._fn_kwargs)
                 found[full] = tf.reduce_mean(tf.cast(terms, tf.float32))
     return found
+
+
+def _compiled_metrics(model: Any) -> Iterator[tuple[int, str, str, Any]]:
+    """Yield number and name of the output, name and object of each metric."""
+    several = len(model.outputs) > 1
+    for number, (name, metrics) in enumerate(
+        zip(model.output_names, model._per_output_metrics, strict=True)
+    ):
+        for key, metric in metrics.items():
+            full = key if not several or key.startswith(name) else f"{name}_{key}"
+            yield number, name, full, metric

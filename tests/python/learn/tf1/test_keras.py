@@ -101,6 +101,39 @@ def test_metrics_are_those_of_keras(graph, rows, shut_down):
 
 
 @ITS_OWN
+def test_metrics_that_are_no_means_are_counted_over_replicas(graph, rows, shut_down):
+    """Uneven batches, and replicas that see another mixture of classes."""
+    x, y = rows[0], (rows[1] > 0).astype("float32").reshape(-1)
+    layers, metrics = tf_keras.layers, tf_keras.metrics
+    given = layers.Input((4,))
+    first = layers.Dense(1, activation="sigmoid", name="first")(given)
+    second = layers.Dense(1, name="second")(given)
+    two = tf_keras.Model(given, [first, second])
+    measured = {
+        "first": [metrics.AUC(name="auc"), metrics.Recall(name="recall"), "accuracy"],
+        "second": metrics.RootMeanSquaredError(name="rmse"),
+    }
+    two.compile("sgd", ["binary_crossentropy", "mse"], metrics=measured)
+    one = tf_keras.Sequential([layers.Dense(1, "sigmoid", input_shape=(4,))])
+    one.compile("sgd", "binary_crossentropy", metrics=[metrics.Precision(name="p")])
+    for model, target in ((two, [y, rows[1]]), (one, y)):
+        expected = model.evaluate(x, target, batch_size=32, verbose=0)
+        names = [
+            f"val_{name}" if name == "loss" else name for name in model.metrics_names
+        ]
+        estimator = shut_down(KerasEstimator.from_keras(model, workers=2))
+        target = tuple(target) if isinstance(target, list) else target
+        found = estimator.evaluate({"x": x, "y": target}, 32)
+        values = dict(zip(names, expected, strict=True))
+        for name in found.keys() - {"num_samples"}:
+            assert found[name] == pytest.approx(values[name], 1e-5), name
+        counted = (
+            {"first_auc", "first_recall", "second_rmse"} if model is two else {"p"}
+        )
+        assert counted < found.keys()
+
+
+@ITS_OWN
 def test_metrics_and_optimizers_of_xshards(graph, rows, shut_down):
     x, y = rows[0], (rows[1] > 0).astype("float32")
     model = model_of()
