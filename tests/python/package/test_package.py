@@ -106,3 +106,14 @@ def test_demo():
     assert len(errors) == 3
     # Always to guess the median, -5, is off by 25.5 minutes.
     assert errors[-1] < 14
+
+
+def test_demo_says_how_to_install_tensorflow():
+    code = (
+        "import sys; sys.modules['tensorflow'] = None; from xshards import demo; "
+        "sys.exit(demo.main(['--framework', 'keras']))"
+    )
+    done = run(code)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "missing: pip install tensorflow-cpu==2.21.0 keras==3.15.1" in done.stderr
