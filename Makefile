@@ -117,6 +117,7 @@ bench: build cpp-release ## Micro-benchmarks, then ours against pandas, pyarrow,
 	    --limit 0.83 --operation $$operation --skew $$skew; done; done
 	@$(VENV)/bin/python benchmarks/param_sync.py
 	@$(VENV)/bin/python benchmarks/feeding.py
+	@$(VENV)/bin/python benchmarks/tfrecord.py
 	@$(VENV)/bin/python benchmarks/training.py
 bench-all: build cpp-release ## bench, with Dask, Ray Data and PySpark too
 	@.ci/setup-apt.sh $(PYTHON) java

@@ -7,7 +7,7 @@ Records of an integer, a float, a text and a vector of 16 floats in four files. 
 reads them to Arrow columns; TensorFlow by TFRecordDataset, two files at a time, and
 parse_example of batches of 4,096, both with two threads and each in a process of its
 own. Sums of the columns are compared before times are printed. TensorFlow comes from
-.venv-tf or .venv-training, whichever there is.
+.venv-training or .venv, whichever has it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import xshards as xs
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ROOT / "benchmarks/peers/read_tfrecord"
-TENSORFLOW = [ROOT / name / "bin/python" for name in (".venv-tf", ".venv-training")]
+ENVIRONMENTS = [ROOT / ".venv-training", ROOT / ".venv"]
 
 
 def main() -> int:
@@ -38,15 +38,20 @@ def main() -> int:
     load = measure.load()
     if load > 0.5:
         print(f"Others are using this machine (load {load}): take times with care")
-    tensorflow = next((python for python in TENSORFLOW if python.exists()), None)
-    if tensorflow is None:
-        print("TensorFlow is missing: make test-tensorflow, or make bench, installs it")
+    having = (
+        one
+        for one in ENVIRONMENTS
+        if any(one.glob("lib/python*/site-packages/tensorflow"))
+    )
+    environment = next(having, None)
+    if environment is None:
+        print("TensorFlow is missing: make bench, or make test-tensorflow, installs it")
         return 1
     with tempfile.TemporaryDirectory() as folder:
         files = made_rows(args.rows).to_tfrecord(Path(folder) / "rows")
         megabytes = sum(Path(file).stat().st_size for file in files) / 1e6
         ours = run(Path(sys.executable), "xshards_read.py", files, args.runs)
-        theirs = run(tensorflow, "tf_data.py", files, args.runs)
+        theirs = run(environment / "bin/python", "tf_data.py", files, args.runs)
     if not np.allclose(ours["sums"], theirs["sums"]):
         print(f"The engines differ: {ours['sums']} and {theirs['sums']}")
         return 1
