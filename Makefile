@@ -59,7 +59,7 @@ test-python: build
 # In processes of their own: the other tests never import TensorFlow.
 test-tensorflow: build ## The Python tests that need TensorFlow
 	@.ci/setup-venv.sh $(PYTHON) $(VENV) python/requirements-tensorflow-alone.txt python/requirements-tensorflow.txt
-	@$(PYTEST) "TensorFlow tests" $(VENV)/bin/python -m pytest -m 'tensorflow and not slow'
+	@$(PYTEST) "TensorFlow tests" $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile -m 'tensorflow and not slow'
 test-slow: build ## The tests that need over 1 GB or 60 s
 	@$(PYTEST) "slow Python tests" $(VENV)/bin/python -m pytest -m slow --timeout 3600
 
