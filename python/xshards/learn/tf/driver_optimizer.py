@@ -21,18 +21,22 @@ if TYPE_CHECKING:
     from xshards.learn.training.clip import Clip
     from xshards.learn.training.driver_optimizer import Rule, Spec
 
-__all__ = ["KerasOptimizer", "is_built"]
+__all__ = ["KerasOptimizer"]
 
 
 class KerasOptimizer(DriverOptimizer):
     """What the training core sees of a Keras model's optimizer.
 
-    While training runs, the model's variables are views of the shared weights.
+    While training runs, the model's variables are views of the shared weights. So are
+    the optimizer's own variables of the server's states, once somebody wants to see
+    them (`Job.take_state`); before that they are not made.
     """
 
     def __init__(self, model: KerasModel) -> None:
         self._model = model
         self._shared: list[np.ndarray[Any, Any]] = []
+        self._states: dict[tuple[str, int], np.ndarray[Any, Any]] = {}
+        self._steps: int | None = None  # when the states were last stored
         self._rule: NativeRule | None = None
         self._scheduled: float | None = None
         model.on_assign = self.share_changes
@@ -70,6 +74,8 @@ class KerasOptimizer(DriverOptimizer):
     def rules(self) -> list[Rule] | None:
         """Return the rule of each group; None if only Keras can update."""
         self._rule = native_rule(self.handle, self.parameters)
+        if self._rule is None:
+            self.build()  # for all variables, not only those of the first gradients
         return None if self._rule is None else self._rule.rules(self.learning_rate)
 
     def adopt(self, weights: Sequence[np.ndarray[Any, Any]]) -> None:
@@ -83,14 +89,17 @@ class KerasOptimizer(DriverOptimizer):
         """Give the variables memory of their own again."""
         for weight in self.parameters:
             weight.variable.assign(weight.numpy())
-        self._shared = []
+        for name, index in self._states:
+            variable = self._variable(name, index)
+            variable.assign(np.array(variable.numpy()))
+        self._shared, self._states, self._steps = [], {}, None
 
     def share_changes(self) -> None:
-        """Write what code on the driver gave the variables to the shared weights."""
+        """Write what code on the driver gave variables to the memory they showed."""
         for weight, values in zip(self.parameters, self._shared, strict=False):
-            if address_of(weight.variable) != values.__array_interface__["data"][0]:
-                values[:] = weight.numpy().reshape(-1)
-                show(weight.variable, values)
+            _share(weight.variable, values)
+        for (name, index), values in self._states.items():
+            _share(self._variable(name, index), values)
 
     def step(
         self,
@@ -127,33 +136,52 @@ class KerasOptimizer(DriverOptimizer):
         schedule = schedule_of(self.handle)
         if self._rule is None or schedule is None:
             return None  # an optimizer that Keras runs follows its own
-        return _Schedule(schedule)
+        return _Schedule(schedule, int(self.handle.iterations.numpy()))
 
     def rate_options(self, rate: float) -> list[dict[str, Any]] | None:
         """Return options that set this learning rate; None if it is set."""
         return None if rate == self._scheduled else [{"learning_rate": rate}]
 
+    def build(self) -> None:
+        """Make the optimizer's variables, if they are not made yet."""
+        if not _is_built(self.handle):
+            self.handle.build(self._model.keras.trainable_variables)
+
     def store_state(
         self, index: int, steps: int, values: Mapping[str, np.ndarray[Any, Any]]
     ) -> None:
-        """Copy what the server has for a variable to Keras' variables."""
-        assert self._rule is not None
-        shape = self.shapes[index]
+        """Make Keras' variables show what the server has for a variable."""
+        self.build()
         for name, state in values.items():
-            self._rule.variables(name)[index].assign(state.reshape(shape))
-        if index == 0:
-            self.handle.iterations.assign(steps)
+            self._states[name, index] = state
+            if not _shows(self._variable(name, index), state):
+                show(self._variable(name, index), state)
+        # A variable without a gradient counts no steps.
+        self._steps = steps if index == 0 else max(steps, self._steps or 0)
+        self.handle.iterations.assign(self._steps)
+
+    @property
+    def changed_steps(self) -> int | None:
+        """The updates that code on the driver set since they were stored, if any."""
+        steps = int(self.handle.iterations.numpy())
+        return None if self._steps in (None, steps) else steps
 
     def stored_state(
         self, index: int, names: Sequence[str]
     ) -> tuple[int, dict[str, np.ndarray[Any, Any]]]:
         """Return the steps and flat values for a variable."""
-        assert self._rule is not None
-        values = {
-            name: np.asarray(self._rule.variables(name)[index].numpy()).reshape(-1)
+        steps = int(self.handle.iterations.numpy())
+        if not _is_built(self.handle):
+            return steps, {}
+        return steps, {
+            name: np.asarray(self._variable(name, index).numpy()).reshape(-1)
             for name in names
         }
-        return int(self.handle.iterations.numpy()), values
+
+    def _variable(self, name: str, index: int) -> Any:
+        """Return the optimizer's variable for a state of a variable of the model."""
+        assert self._rule is not None
+        return self._rule.variables(name)[index]
 
     def state_dict(self) -> dict[str, Any]:
         """Return a copy of all variables of the optimizer."""
@@ -161,8 +189,7 @@ class KerasOptimizer(DriverOptimizer):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
-        if not is_built(self.handle):
-            self.handle.build(self._model.keras.trainable_variables)
+        self.build()
         own = _variables(self.handle)
         saved = state["variables"]
         shapes = [tuple(one.shape) for one in own]
@@ -175,6 +202,7 @@ class KerasOptimizer(DriverOptimizer):
             raise XShardsValueError(msg)
         for variable, values in zip(own, saved, strict=True):
             variable.assign(values)
+        self.share_changes()
 
     def for_server(self) -> Any:
         """Return the number of variables, all that a replica needs to know."""
@@ -182,23 +210,38 @@ class KerasOptimizer(DriverOptimizer):
 
 
 class _Schedule:
-    """A schedule of Keras, as the parameter server asks for it."""
+    """A schedule of Keras, as the parameter server asks for it.
 
-    def __init__(self, schedule: Any) -> None:
+    Its state is the number of updates that the optimizer made before those that the
+    server counts.
+    """
+
+    def __init__(self, schedule: Any, iterations: int) -> None:
         self._schedule = schedule
-        self.state: list[float] = []
+        self.state = [float(iterations)]
 
     def rate_at(self, base_rate: float, iteration: int) -> float:
         """Return the rate of the update after a number of them."""
-        return float(np.asarray(self._schedule(iteration)))
+        return float(np.asarray(self._schedule(int(self.state[0]) + iteration)))
 
     def restore(self, state: Sequence[float]) -> None:
-        """Take nothing: a schedule is a function of the iteration."""
+        """Take over what another one had as `state`."""
+        self.state = list(state)
 
 
-def is_built(optimizer: Any) -> bool:
+def _is_built(optimizer: Any) -> bool:
     """Whether an optimizer of either generation has made its variables."""
     return bool(getattr(optimizer, "built", getattr(optimizer, "_built", False)))
+
+
+def _share(variable: Any, values: np.ndarray[Any, Any]) -> None:
+    if not _shows(variable, values):
+        values[:] = np.asarray(variable.numpy()).reshape(-1)
+        show(variable, values)
+
+
+def _shows(variable: Any, values: np.ndarray[Any, Any]) -> bool:
+    return address_of(variable) == int(values.__array_interface__["data"][0])
 
 
 def _variables(optimizer: Any) -> list[Any]:

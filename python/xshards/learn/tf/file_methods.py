@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xshards.learn.tf.driver_optimizer import KerasOptimizer, is_built
+from xshards.learn.tf.driver_optimizer import KerasOptimizer
 from xshards.learn.tf.model import KerasModel
 from xshards.learn.tf.saving import (
     load_keras_model,
@@ -157,8 +157,8 @@ class FileMethods(EstimatorBase):
 
     def _complete(self) -> None:
         """Have all that belongs in a file on the driver: the optimizer's state too."""
-        keras_model = self._model.keras
         if self._job.servers:
             self._job.take_state()
-        elif self._model.is_compiled and not is_built(keras_model.optimizer):
-            keras_model.optimizer.build(keras_model.trainable_variables)
+        for optimizer in self._job.optimizers:
+            assert isinstance(optimizer, KerasOptimizer)
+            optimizer.build()

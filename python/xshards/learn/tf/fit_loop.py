@@ -169,17 +169,27 @@ class _Fit:
         keras_model.stop_training = False
         logs: dict[str, Any] = {}
         try:
+            if options.callbacks:
+                self._job.take_state()
             self._call("on_train_begin")
             for epoch in range(options.initial_epoch, options.epochs):
                 logs = self._epoch(epoch)
                 if keras_model.stop_training:
                     break
+            self._finalize()
             self._call("on_train_end", logs)
         finally:
             self._watch.close()
         if self._best is not None:
             self._history.best_epoch = self._best.restore()
         return self._history
+
+    def _finalize(self) -> None:
+        """Have the optimizer give averages of weights to the model, as Keras does."""
+        optimizer = self._model.keras.optimizer
+        if hasattr(optimizer, "finalize_variable_values"):
+            optimizer.finalize_variable_values(self._model.keras.trainable_variables)
+            self._estimator._share_driver_changes()
 
     def _epoch(self, epoch: int) -> dict[str, Any]:
         options, source = self._options, self._train

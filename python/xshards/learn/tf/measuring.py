@@ -230,3 +230,8 @@ class MeasureMethods(FileMethods):
             assert isinstance(owner.optimizer, KerasOptimizer)
             owner.optimizer.share_changes()
             owner.set_options([{}])
+            steps = owner.optimizer.changed_steps
+            if steps is not None:
+                owner.server.step_counts[:] = steps
+                if owner.schedule is not None:
+                    owner.schedule.restore([steps - owner.steps])

@@ -105,7 +105,10 @@ class KerasModel:
         return self._state
 
     def build(self, sample: tuple[Any, Any, Any]) -> None:
-        """Make variables of layers, metrics and the optimizer that are not made yet."""
+        """Make variables of layers and metrics that are not made yet.
+
+        Those of the optimizer are not: the parameter server has its state.
+        """
         tensorflow = load_tensorflow()
         x, y, weight = tensorflow.nest.map_structure(
             lambda one: None if one is None else tensorflow.convert_to_tensor(one),
@@ -120,7 +123,6 @@ class KerasModel:
             check_optimizers(self.keras)
             kept = ModelState(self.keras).read()
             self._test(as_data(x, y, weight))
-            self.keras.optimizer.build(self.keras.trainable_variables)
             self._restore(kept)
         self._state = ModelState(self.keras)
 
@@ -219,6 +221,13 @@ class KerasModel:
             self.build_layers(state["features"])
         if state["sample"] is not None:
             self.build(state["sample"])
+        if self.is_compiled:
+            # Gradients may be applied without naming variables. Set in the usual way,
+            # Keras 3 would take them for variables of the optimizer's own.
+            optimizer = self.keras.optimizer
+            object.__setattr__(
+                optimizer, "_trainable_variables", _trainable(self.keras)
+            )
         for weight, values in zip(self.weights, state["weights"], strict=True):
             show(weight.variable, values)
         if len(state["state"][2]) == len(self.state.read()[2]):
