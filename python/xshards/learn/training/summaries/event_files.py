@@ -17,12 +17,12 @@ import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from xshards.errors import XShardsRuntimeError, XShardsValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
 __all__ = ["Scalar", "SummaryWriter", "read_events", "read_scalar"]
@@ -214,7 +214,7 @@ def read_scalar(log_dir: str | os.PathLike[str], tag: str) -> list[list[int | fl
     Raises
     ------
     XShardsValueError
-        If a file is damaged.
+        If a file is damaged. A record that is still being written is not damage.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def read_events(log_dir: str | os.PathLike[str]) -> Iterator[Scalar]:
     Raises
     ------
     XShardsValueError
-        If a file is damaged.
+        If a file is damaged. A record that is still being written is not damage.
 
     Examples
     --------
@@ -264,12 +264,22 @@ def read_events(log_dir: str | os.PathLike[str]) -> Iterator[Scalar]:
     [('Loss', 3, 0.25)]
     """
     for path in sorted(Path(log_dir).glob(f"{_FILE_PREFIX}*")):
+        if not path.is_file():
+            continue
         with path.open("rb") as file:
-            for event in _records(file, path):
-                yield from _scalars(event)
+            try:
+                for event in _records(file):
+                    yield from _scalars(event)
+            except _DamageError as damage:
+                msg = f"{path} is damaged: {damage}"
+                raise XShardsValueError(msg) from None
 
 
-def _records(file: BinaryIO, path: Path) -> Iterator[bytes]:
+class _DamageError(Exception):
+    """What is wrong in a file."""
+
+
+def _records(file: BinaryIO) -> Iterator[bytes]:
     while True:
         begin = file.read(12)
         if len(begin) < 12:
@@ -277,50 +287,72 @@ def _records(file: BinaryIO, path: Path) -> Iterator[bytes]:
             return
         (size,) = struct.unpack("<Q", begin[:8])
         if _checksum(begin[:8]) != begin[8:]:
-            msg = f"{path} is damaged: the length of a record has a wrong checksum"
-            raise XShardsValueError(msg)
+            msg = "the length of a record has a wrong checksum"
+            raise _DamageError(msg)
+        # No more is allocated than the file has, whatever the record says.
+        if size + 4 > os.fstat(file.fileno()).st_size - file.tell():
+            return
         rest = file.read(size + 4)
         if len(rest) < size + 4:
             return
         if _checksum(rest[:size]) != rest[size:]:
-            msg = f"{path} is damaged: the data of a record has a wrong checksum"
-            raise XShardsValueError(msg)
+            msg = "the data of a record has a wrong checksum"
+            raise _DamageError(msg)
         yield rest[:size]
 
 
 def _scalars(event: bytes) -> Iterator[Scalar]:
-    seconds, step = 0.0, 0
-    summaries = []
-    for number, content in _fields(event):
-        if number == 1 and isinstance(content, bytes):
-            (seconds,) = struct.unpack("<d", content)
-        elif number == 2 and isinstance(content, int):
-            # An int64 of two's complement.
-            step = content - (1 << 64) if content >> 63 else content
-        elif number == 5 and isinstance(content, bytes):
-            summaries.append(content)
-    for summary in summaries:
-        for number, content in _fields(summary):
-            if number != 1 or not isinstance(content, bytes):
+    fields = list(_fields(event))
+    seconds = _last(fields, 1, _FIXED64)
+    step = _last(fields, 2, _VARINT)
+    for summary in _all(fields, 5):
+        for value in _all(_fields(summary), 1):
+            parts = list(_fields(value))
+            tag, number = _last(parts, 1, _BYTES), _last(parts, 2, _FIXED32)
+            if tag is None or number is None:
                 continue
-            fields = dict(_fields(content))
-            tag, value = fields.get(1), fields.get(2)
-            if isinstance(tag, bytes) and isinstance(value, bytes):
-                (scalar,) = struct.unpack("<f", value)
-                yield Scalar(tag.decode(), step, scalar, seconds)
+            try:
+                name = tag.decode()
+            except UnicodeDecodeError:
+                msg = f"the tag {tag!r} is not UTF-8"
+                raise _DamageError(msg) from None
+            yield Scalar(
+                name,
+                0 if step is None else int.from_bytes(step, "little", signed=True),
+                struct.unpack("<f", number)[0],
+                0.0 if seconds is None else struct.unpack("<d", seconds)[0],
+            )
 
 
 # Protocol buffers: a field is a key (its number and how it is written) and its content.
+# A field that is written in another way than its number should be is ignored.
+
+_Fields: TypeAlias = "Iterable[tuple[int, int, bytes]]"
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+def _all(fields: _Fields, wanted: int) -> Iterator[bytes]:
+    for number, kind, content in fields:
+        if number == wanted and kind == _BYTES:
+            yield content
+
+
+def _last(fields: _Fields, wanted: int, wanted_kind: int) -> bytes | None:
+    last = None
+    for number, kind, content in fields:
+        if number == wanted and kind == wanted_kind:
+            last = content
+    return last
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Cut a message into fields: number, kind and content, a varint as 8 bytes."""
     at = 0
     while at < len(message):
         key, at = _read_varint(message, at)
         number, kind = key >> 3, key & 7
         if kind == _VARINT:
             value, at = _read_varint(message, at)
-            yield number, value
+            yield number, kind, value.to_bytes(8, "little")
             continue
         if kind == _BYTES:
             size, at = _read_varint(message, at)
@@ -328,19 +360,26 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             size = 4 if kind == _FIXED32 else 8
         else:
             msg = f"an event has a field of the unknown kind {kind}"
-            raise XShardsValueError(msg)
-        yield number, message[at : at + size]
+            raise _DamageError(msg)
+        if size > len(message) - at:
+            msg = f"a field of {size} bytes goes beyond the end of its event"
+            raise _DamageError(msg)
+        yield number, kind, message[at : at + size]
         at += size
 
 
 def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
+    value = 0
+    # Ten bytes hold the 64 bits that a number may have.
+    for place in range(10):
+        if at + place == len(message):
+            break
+        byte = message[at + place]
+        value |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
-            return value, at
+            return value & (1 << 64) - 1, at + place + 1
+    msg = "a number in an event has no end"
+    raise _DamageError(msg)
 
 
 def _varint(value: int) -> bytes:
