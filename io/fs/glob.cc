@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/fs/glob.h"
 
-#include <utility>
+#include <vector>
 
 namespace xshards::io {
 namespace {
@@ -29,33 +29,55 @@ size_t MatchSet(std::string_view pattern, char c, bool* matched) {
   return 0;
 }
 
-bool MatchFrom(std::string_view pattern, std::string_view name) {
-  while (!pattern.empty()) {
-    if (pattern[0] == '*') {
-      for (size_t skip = 0; skip <= name.size(); ++skip) {
-        if (MatchFrom(pattern.substr(1), name.substr(skip))) return true;
-      }
-      return false;
-    }
-    if (name.empty()) return false;
-    size_t used = 1;
-    bool matched = pattern[0] == '?' || pattern[0] == name[0];
-    if (pattern[0] == '[') {
-      const size_t length = MatchSet(pattern, name[0], &matched);
-      if (length > 0) used = length;
-    }
-    if (!matched) return false;
-    pattern.remove_prefix(used);
-    name.remove_prefix(1);
+// Match one character against the first of a pattern; returns how much of the pattern
+// that is, or 0 if it does not match.
+size_t MatchCharacter(std::string_view pattern, char c) {
+  bool matched = pattern[0] == '?' || pattern[0] == c;
+  size_t used = 1;
+  if (pattern[0] == '[') {
+    const size_t length = MatchSet(pattern, c, &matched);
+    if (length > 0) used = length;
   }
-  return name.empty();
+  return matched ? used : 0;
 }
 
-// The first part of a path and the rest.
-std::pair<std::string_view, std::string_view> Cut(std::string_view path) {
-  const size_t slash = path.find('/');
-  if (slash == std::string_view::npos) return {path, {}};
-  return {path.substr(0, slash), path.substr(slash + 1)};
+// In time of the product of the lengths: where characters after a `*` do not match, only
+// the last `*` takes one more, since whatever an earlier one took could be the last
+// one's.
+bool MatchFrom(std::string_view pattern, std::string_view name) {
+  std::string_view after_star;    // the pattern after the last `*`
+  std::string_view left_by_star;  // what that `*` has not taken of the name
+  bool has_star = false;
+  while (true) {
+    if (!pattern.empty() && pattern[0] == '*') {
+      has_star = true;
+      after_star = pattern = pattern.substr(1);
+      left_by_star = name;
+      continue;
+    }
+    if (pattern.empty() && name.empty()) return true;
+    const size_t used =
+        pattern.empty() || name.empty() ? 0 : MatchCharacter(pattern, name[0]);
+    if (used > 0) {
+      pattern.remove_prefix(used);
+      name.remove_prefix(1);
+      continue;
+    }
+    if (!has_star || left_by_star.empty()) return false;
+    left_by_star.remove_prefix(1);
+    pattern = after_star;
+    name = left_by_star;
+  }
+}
+
+std::vector<std::string_view> Parts(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    path = slash == std::string_view::npos ? "" : path.substr(slash + 1);
+  }
+  return parts;
 }
 
 }  // namespace
@@ -70,15 +92,29 @@ bool MatchName(std::string_view pattern, std::string_view name) {
 }
 
 bool MatchPath(std::string_view pattern, std::string_view path) {
-  if (pattern.empty() || path.empty()) return pattern.empty() && path.empty();
-  const auto [first_pattern, more_pattern] = Cut(pattern);
-  const auto [first, more] = Cut(path);
-  if (first_pattern == "**") {
-    if (more_pattern.empty()) return true;
-    return MatchPath(more_pattern, path) ||
-           (!more.empty() && !first.starts_with('.') && MatchPath(pattern, more));
+  const auto patterns = Parts(pattern);
+  const auto names = Parts(path);
+  // Whether the patterns from the current one on match the names from each one on; each
+  // pattern meets each name once, however many `**` there are.
+  std::vector<bool> matches(names.size() + 1, false);
+  matches.back() = true;
+  for (size_t i = patterns.size(); i-- > 0;) {
+    const bool is_last = i + 1 == patterns.size();
+    bool next = matches.back();  // of the patterns after this one, from the next name on
+    matches.back() = false;
+    for (size_t j = names.size(); j-- > 0;) {
+      const bool rest = next;
+      next = matches[j];
+      if (patterns[i] != "**") {
+        matches[j] = rest && MatchName(patterns[i], names[j]);
+      } else if (!is_last) {
+        matches[j] = next || (matches[j + 1] && !names[j].starts_with('.'));
+      } else {
+        matches[j] = true;
+      }
+    }
   }
-  return MatchName(first_pattern, first) && MatchPath(more_pattern, more);
+  return matches.front();
 }
 
 }  // namespace xshards::io
