@@ -11,7 +11,12 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any
 
-from xshards.errors import XShardsKeyError, XShardsValueError
+from xshards.errors import (
+    XShardsError,
+    XShardsKeyError,
+    XShardsTypeError,
+    XShardsValueError,
+)
 from xshards.expressions import DatetimeMethods, Expression, StringMethods, col, lit
 from xshards.interop.aggregate_functions import REDUCTIONS
 
@@ -46,6 +51,9 @@ _FUNCTIONS = {
     **{f"arc{name}": f"a{name}" for name in ("sinh", "cosh", "tanh")},
     "log": "ln",
 }
+# What arithmetic on constants may make: numbers of more bits are in no column.
+_MAX_BITS = 1024
+_MAX_LENGTH = 1 << 16
 _QUOTED = "__quoted_{}__"
 _VARIABLE = "__variable_{}__"
 _VARIABLE_START, _VARIABLE_END = _VARIABLE.split("{}")
@@ -75,8 +83,17 @@ def parse_query(
     except SyntaxError as error:
         msg = f"the query {text!r} cannot be read: {error.msg}"
         raise XShardsValueError(msg) from error
-    made = _Reader(text, quoted, variables, reduce).read(tree.body)
-    return made if isinstance(made, Expression) else lit(made)
+    except (ValueError, RecursionError, MemoryError) as error:
+        # A NUL character, a number of thousands of digits, thousands of brackets.
+        msg = f"the query {text!r} cannot be read: {error}"
+        raise XShardsValueError(msg) from error
+    try:
+        return _Reader(text, quoted, variables, reduce).expression(tree.body)
+    except _ReductionError as error:
+        raise error.cause from None
+    except RecursionError as error:
+        msg = f"the query {text!r} is nested too deeply"
+        raise XShardsValueError(msg) from error
 
 
 def _to_python(text: str) -> tuple[str, dict[str, str]]:
@@ -115,6 +132,29 @@ def _end_of_text(text: str, begin: int) -> int:
     return position + 1
 
 
+class _ReductionError(Exception):
+    """What the rows of a reduction raised: not an error of the query's text."""
+
+    def __init__(self, cause: RecursionError) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+def _is_too_large(op: type[ast.AST], left: Any, right: Any) -> bool:
+    """Tell whether an operator makes much of two constants."""
+    if op is ast.Mod:
+        return isinstance(left, (str, bytes))  # a format: '%999999999d'
+    if op is ast.Mult:
+        for items, times in ((left, right), (right, left)):
+            if isinstance(items, (str, bytes, list)) and isinstance(times, int):
+                return len(items) * times > _MAX_LENGTH
+    if not isinstance(left, int) or not isinstance(right, int):
+        return False
+    if op is ast.Pow:
+        return abs(left) > 1 and right * (abs(left).bit_length() - 1) > _MAX_BITS
+    return op is ast.Mult and left.bit_length() + right.bit_length() > _MAX_BITS
+
+
 class _Reader:
     """Turns the nodes of a parsed query into expressions and constants."""
 
@@ -143,11 +183,11 @@ class _Reader:
             case ast.BoolOp(values=values):
                 return self._joined(operator.or_, values)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return ~self._expression(operand)
+                return ~self.expression(operand)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.read(operand)
+                return self._call(operator.neg, self.read(operand))
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](self.read(left), self.read(right))
+                return self._operate(type(op), self.read(left), self.read(right))
             case ast.Compare():
                 return self._comparison(node)
             case ast.Attribute(value=owner, attr=name):
@@ -157,28 +197,52 @@ class _Reader:
                 args=[],
                 keywords=[],
             ) if function in REDUCTIONS and not name.startswith(_VARIABLE_START):
-                return self._reduce(self._quoted.get(name, name), function)
+                return self._reduction(self._quoted.get(name, name), function)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if (
                 name in _FUNCTIONS
             ):
-                return self._expression(argument).call(_FUNCTIONS[name])
+                return self.expression(argument).call(_FUNCTIONS[name])
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 called = self.read(function)
                 if callable(called):
                     named = {word.arg or "": self.read(word.value) for word in keywords}
-                    return called(*map(self.read, arguments), **named)
+                    return self._call(called, *map(self.read, arguments), **named)
         return self._refuse(ast.unparse(node))
 
-    def _expression(self, node: ast.expr) -> Expression:
+    def expression(self, node: ast.expr) -> Expression:
+        """Read a node whose value is an expression or a constant."""
         made = self.read(node)
-        return made if isinstance(made, Expression) else lit(made)
+        return made if isinstance(made, Expression) else self._call(lit, made)
+
+    def _call(self, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        try:
+            return function(*values, **named)
+        except XShardsError:
+            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            msg = f"the query {self._text!r} cannot be read: {error}"
+            if isinstance(error, TypeError):
+                raise XShardsTypeError(msg) from error
+            raise XShardsValueError(msg) from error
+
+    def _operate(self, op: type[ast.AST], left: Any, right: Any) -> Any:
+        if _is_too_large(op, left, right):
+            msg = f"the query {self._text!r} makes too much of its constants"
+            raise XShardsValueError(msg)
+        return self._call(_OPERATORS[op], left, right)
+
+    def _reduction(self, column: str, function: str) -> Any:
+        try:
+            return self._reduce(column, function)
+        except RecursionError as error:
+            raise _ReductionError(error) from error
 
     def _joined(
         self, join: Callable[[Any, Any], Expression], nodes: list[ast.expr]
     ) -> Expression:
-        whole = self._expression(nodes[0])
+        whole = self.expression(nodes[0])
         for node in nodes[1:]:
-            whole = join(whole, self._expression(node))
+            whole = join(whole, self.expression(node))
         return whole
 
     def _comparison(self, node: ast.Compare) -> Any:
@@ -202,10 +266,11 @@ class _Reader:
         listed = isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(other, list)
         if listed:  # as in pandas, == [...] means in [...]
             return self._membership(left, right, inside=isinstance(op, ast.Eq))
-        return _OPERATORS[type(op)](one, other)
+        return self._operate(type(op), one, other)
 
     def _membership(self, left: ast.expr, right: ast.expr, *, inside: bool) -> Any:
-        found = self._expression(left).isin(self.read(right))
+        wanted = self.read(right)
+        found = self._call(self.expression(left).isin, wanted)
         return found if inside else ~found
 
     def _name(self, name: str) -> Any:
