@@ -105,11 +105,11 @@ def read_ipc(
     block_size: int = 0,
     context: Context | None = None,
 ) -> XShards:
-    """Read Arrow IPC files (Feather) in parallel, without copying them.
+    """Read Arrow IPC files (Feather) in parallel, record batch by record batch.
 
-    Local files are mapped into memory: columns that are stored uncompressed, in the
-    engine's types (text as ``large_string``), are used where they are. Such a file may
-    be replaced while its rows are in use, but not truncated.
+    Columns that are stored uncompressed, in the engine's types (text as
+    ``large_string``), are used as they were read. Files are not mapped: one may be
+    replaced while its rows are in use, and a truncated one is an error.
 
     Parameters
     ----------
