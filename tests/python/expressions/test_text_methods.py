@@ -101,3 +101,16 @@ def test_an_empty_text_is_replaced_between_all_characters(n):
 def test_empty_matches_are_replaced_all_or_once(pattern):
     with pytest.raises(NotImplementedError, match="n > 1"):
         xs.col("s").str.replace(pattern, "-", n=2, regex=True)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string", "string[python]"])
+@pytest.mark.parametrize("name", ["upper", "lower", "title", "capitalize", "swapcase"])
+def test_case_maps_one_character_to_one_for_every_dtype(name, dtype):
+    """As pandas does for Arrow text; PANDAS.md has the difference of the others."""
+    values = ["straße", "ﬁn", "İ", "Σας", "é", None]
+    expected = getattr(pd.Series(values, dtype="str").str, name)().tolist()
+    frame = pd.DataFrame({"s": pd.Series(values, dtype=dtype)})
+    column = getattr(xs.col("s").str, name)()
+    actual = xs.from_pandas(frame, 2).assign(s=column).to_pandas()["s"].tolist()
+    assert actual[:-1] == expected[:-1]
+    assert pd.isna(actual[-1])
