@@ -69,9 +69,9 @@ XSHARDS_EXPORT arrow::Result<XShards> ReadOrc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const OrcOptions& options = {});
 
-/// Read Arrow IPC files (Feather); a split is one or more record batches. Local files are
-/// memory-mapped: columns that need no cast are not copied, and the files must not be
-/// truncated while the data is in use (replacing them is fine).
+/// Read Arrow IPC files (Feather); a split is one or more record batches, which are read
+/// when they are needed, and checked. A file that has changed since it was listed is an
+/// IOError that names it.
 XSHARDS_EXPORT arrow::Result<XShards> ReadIpc(std::shared_ptr<Context> context,
                                               const Paths& paths,
                                               const IpcOptions& options = {});

@@ -105,11 +105,10 @@ def read_ipc(
     block_size: int = 0,
     context: Context | None = None,
 ) -> XShards:
-    """Read Arrow IPC files (Feather) in parallel, record batch by record batch.
+    """Read Arrow IPC files (Feather) in parallel.
 
-    Columns that are stored uncompressed, in the engine's types (text as
-    ``large_string``), are used as they were read. Files are not mapped: one may be
-    replaced while its rows are in use, and a truncated one is an error.
+    Record batches are read when they are needed, and checked. A file that has changed
+    since it was listed, or is cut short, is an error that names it.
 
     Parameters
     ----------
