@@ -9,7 +9,7 @@
 
 #include <arrow/buffer.h>
 
-#include "io/json/simdjson_internal.h"
+#include "io/json/on_demand_values.h"
 #include "io/json/structure.h"
 
 namespace xshards::io {
@@ -17,49 +17,10 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 using simdjson::SUCCESS;
-using Number = ondemand::number;
-using NumberType = ondemand::number_type;
-
-static_assert(kJsonPadding >= static_cast<int64_t>(simdjson::SIMDJSON_PADDING));
-
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-// The end of a scalar, whose token extends to the next one.
-const char* ScalarEnd(std::string_view token) {
-  const char* end = token.data() + token.size();
-  while (IsBlank(end[-1])) --end;
-  return end;
-}
-
-// The token of a string. simdjson would skip a string and a colon after it as a key.
-std::string_view TakeString(ondemand::value& value) {
-  const std::string_view token = value.raw_json_token();
-  (void)value.get_raw_json_string().error();
-  return token;
-}
-
-bool HasEscape(std::string_view text) {
-  return text.find('\\') != std::string_view::npos;
-}
-
-// Name the fault in an object after its opening brace or after one of its values.
-const char* MemberFault(const char* p, bool is_first, JsonFault* fault) {
-  p = SkipJsonBlanks(p, true);
-  if (!is_first) {
-    if (*p != ',') return fault->Set(p, "',' or '}'");
-    p = SkipJsonBlanks(p + 1, true);
-  }
-  return fault->Set(p, *p == '"' ? "':' after the key" : "a key in quotes");
-}
-
-// The same in an array.
-const char* ItemFault(const char* p, JsonFault* fault) {
-  return fault->Set(SkipJsonBlanks(p, true), "',' or ']'");
-}
 
 }  // namespace
 
-class JsonOnDemand::Impl {
+class JsonOnDemand::Impl : public JsonValueReader {
  public:
   Impl(JsonLayout layout, arrow::MemoryPool* pool) : layout_(layout), pool_(pool) {}
 
@@ -82,42 +43,28 @@ class JsonOnDemand::Impl {
     fault_ = fault;
     return ObserveMembers(*shape, root_, begin_, kJsonDepth - 1);
   }
-  char* Unescape(const char* begin, char* out);
-  char* UnescapeToScratch(std::string_view text);
-  bool Grow(size_t bytes);
+  // Strings of the record loop, which may come before any record is indexed.
+  char* UnescapeString(const char* begin, char* out) {
+    return Grow(1) ? Unescape(begin, out) : nullptr;
+  }
+  bool CheckEscapes(std::string_view text) {
+    return Grow(1) && UnescapeToScratch(text) != nullptr;
+  }
 
  private:
-  template <typename ReadMember>
-  const char* Members(ondemand::object& object, const char* brace, ReadMember read);
-  template <typename ReadItem>
-  const char* Items(ondemand::value& value, const char* bracket, ReadItem read);
-
-  // Unescape a string in place; false if an escape is invalid.
-  bool UnescapeText(std::string_view* text);
-  const char* CheckString(ondemand::value& value);
-  const char* CheckValue(ondemand::value& value, int depth);
-
+  bool Grow(size_t bytes);
   const char* ObserveMembers(JsonShape& shape, ondemand::object& object,
                              const char* brace, int depth);
   const char* ObserveValue(JsonShape& shape, ondemand::value& value, int depth);
-
-  // A number that simdjson does not accept: NaN, infinite, or beyond 64 bits.
-  const char* ReadNumber(std::string_view token, JsonNumberValue* number);
-  const char* TooDeep(const char* p) {
-    return fault_->Set(p, "values nested at most 1024 deep");
-  }
 
   const JsonLayout layout_;
   arrow::MemoryPool* const pool_;
   // Never touched: it accounts in the budget for simdjson's allocations.
   std::unique_ptr<arrow::Buffer> reserved_;
-  ondemand::parser parser_;
   ondemand::document document_;
   ondemand::object root_;
   const char* begin_ = nullptr;  // of the record: its brace
   const char* end_ = nullptr;    // of its text
-  std::string scratch_;
-  JsonFault* fault_ = nullptr;
 };
 
 bool JsonOnDemand::Impl::Grow(size_t bytes) {
@@ -157,106 +104,6 @@ bool JsonOnDemand::Impl::Start(const char* begin, const char* end, JsonFault* fa
              nullptr;
     default:
       return fault->Set(end_, "',' or '}'") != nullptr;
-  }
-}
-
-template <typename ReadMember>
-const char* JsonOnDemand::Impl::Members(ondemand::object& object, const char* brace,
-                                        ReadMember read) {
-  const char* end = brace + 1;  // of the valid part
-  for (auto next : object) {
-    ondemand::field member;
-    if (std::move(next).get(member) != SUCCESS) {
-      return MemberFault(end, end == brace + 1, fault_);
-    }
-    end = read(member.escaped_key(), member.value());
-    if (end == nullptr) return nullptr;
-  }
-  return SkipJsonBlanks(end, true) + 1;
-}
-
-template <typename ReadItem>
-const char* JsonOnDemand::Impl::Items(ondemand::value& value, const char* bracket,
-                                      ReadItem read) {
-  ondemand::array array;
-  if (value.get_array().get(array) != SUCCESS) return fault_->Set(bracket, "an array");
-  const char* end = bracket + 1;
-  for (auto next : array) {
-    ondemand::value item;
-    if (std::move(next).get(item) != SUCCESS) return ItemFault(end, fault_);
-    end = read(item);
-    if (end == nullptr) return nullptr;
-  }
-  return SkipJsonBlanks(end, true) + 1;
-}
-
-char* JsonOnDemand::Impl::Unescape(const char* begin, char* out) {
-  if (!Grow(1)) return nullptr;
-  auto* end = reinterpret_cast<uint8_t*>(out);
-  const ondemand::raw_json_string text(reinterpret_cast<const uint8_t*>(begin));
-  return parser_.unescape(text, end, false).error() == SUCCESS
-             ? reinterpret_cast<char*>(end)
-             : nullptr;
-}
-
-char* JsonOnDemand::Impl::UnescapeToScratch(std::string_view text) {
-  const size_t room = text.size() + static_cast<size_t>(kJsonPadding);
-  if (scratch_.size() < room) scratch_.resize(2 * room);
-  return Unescape(text.data(), scratch_.data());
-}
-
-bool JsonOnDemand::Impl::UnescapeText(std::string_view* text) {
-  if (!HasEscape(*text)) return true;
-  const char* const end = UnescapeToScratch(*text);
-  if (end == nullptr) return fault_->Set(text->data() - 1, kJsonEscapes) != nullptr;
-  *text = {scratch_.data(), static_cast<size_t>(end - scratch_.data())};
-  return true;
-}
-
-const char* JsonOnDemand::Impl::CheckString(ondemand::value& value) {
-  const std::string_view token = TakeString(value);
-  const char* const end = ScalarEnd(token);
-  std::string_view text(token.data() + 1, static_cast<size_t>(end - token.data()) - 2);
-  return UnescapeText(&text) ? end : nullptr;
-}
-
-const char* JsonOnDemand::Impl::ReadNumber(std::string_view token,
-                                           JsonNumberValue* number) {
-  const char* const end = ReadJsonNumber(token.data(), number, fault_);
-  if (end == nullptr || end == ScalarEnd(token)) return end;
-  return fault_->Set(end, "the end of a number");
-}
-
-const char* JsonOnDemand::Impl::CheckValue(ondemand::value& value, int depth) {
-  const std::string_view token = value.raw_json_token();
-  const char* const p = token.data();
-  switch (*p) {
-    case '"':
-      return CheckString(value);
-    case '{': {
-      ondemand::object object;
-      if (depth == 0) return TooDeep(p);
-      if (value.get_object().get(object) != SUCCESS) return fault_->Set(p, "an object");
-      return Members(object, p, [&](std::string_view key, ondemand::value& member) {
-        return UnescapeText(&key) ? CheckValue(member, depth - 1) : nullptr;
-      });
-    }
-    case '[':
-      if (depth == 0) return TooDeep(p);
-      return Items(value, p,
-                   [&](ondemand::value& item) { return CheckValue(item, depth - 1); });
-    case 't':
-    case 'f':
-      if (value.get_bool().error() != SUCCESS) return fault_->Set(p, "a value");
-      return ScalarEnd(token);
-    case 'n':
-      if (value.is_null().error() != SUCCESS) return fault_->Set(p, "a value");
-      return ScalarEnd(token);
-    default: {
-      if (value.get_number().error() == SUCCESS) return ScalarEnd(token);
-      JsonNumberValue number;
-      return ReadNumber(token, &number);
-    }
   }
 }
 
@@ -302,24 +149,9 @@ const char* JsonOnDemand::Impl::ObserveValue(JsonShape& shape, ondemand::value& 
       break;
   }
   JsonNumberValue number;
-  Number read;
-  if (value.get_number().get(read) != SUCCESS) {
-    const char* const end = ReadNumber(token, &number);
-    if (end != nullptr) shape.AddNumber(number);
-    return end;
-  }
-  switch (read.get_number_type()) {
-    case NumberType::signed_integer:
-      number.integer = read.get_int64();
-      break;
-    case NumberType::unsigned_integer:
-      number.kind = JsonNumber::kUInt64;
-      break;
-    default:
-      number.kind = JsonNumber::kDouble;
-  }
-  shape.AddNumber(number);
-  return ScalarEnd(token);
+  const char* const end = TakeNumber(value, &number);
+  if (end != nullptr) shape.AddNumber(number);
+  return end;
 }
 
 JsonOnDemand::JsonOnDemand(JsonLayout layout, arrow::MemoryPool* pool)
@@ -338,11 +170,11 @@ const char* JsonOnDemand::Observe(const char* begin, const char* end, JsonShape*
 }
 
 char* JsonOnDemand::Unescape(const char* begin, char* out) {
-  return impl_->Unescape(begin, out);
+  return impl_->UnescapeString(begin, out);
 }
 
 bool JsonOnDemand::CheckEscapes(const char* begin, const char* end) {
-  return impl_->UnescapeToScratch({begin, static_cast<size_t>(end - begin)}) != nullptr;
+  return impl_->CheckEscapes({begin, static_cast<size_t>(end - begin)});
 }
 
 bool IsUtf8(const char* begin, const char* end) {
