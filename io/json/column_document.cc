@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include "io/fs/file_system.h"
-#include "io/json/string_tracker.h"
+#include "io/json/record_boundaries.h"
+#include "io/json/simdjson_internal.h"
+#include "io/json/value_parser.h"
 #include "io/readers.h"
 #include "io/text/byte_order_mark.h"
 #include "io/text/text_input.h"
@@ -11,68 +14,75 @@
 namespace xshards::io {
 namespace {
 
-/// Follows the first object of a text to its end, and checks what follows it.
-class FirstObject {
- public:
-  /// Returns whether more text matters.
-  bool Feed(std::string_view text) {
-    for (const char c : text) {
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
-      if (quotes_.Contain(c) ? !TakesString() : !Follow(c)) {
-        place_ = Place::kElsewhere;
-        return false;
-      }
-    }
-    return true;
+namespace ondemand = simdjson::ondemand;
+
+constexpr int64_t kFirstBytes = 64 << 10;
+constexpr int64_t kMaxDocumentBytes = std::numeric_limits<uint32_t>::max();
+
+enum class Holds : uint8_t { kOther, kColumns, kIncomplete };
+
+// Whether all values of an object are objects or arrays.
+bool HasColumnsOnly(ondemand::document_reference document) {
+  ondemand::object object;
+  if (document.get_object().get(object) != simdjson::SUCCESS) return false;
+  for (auto next : object) {
+    ondemand::field member;
+    ondemand::json_type type{};
+    if (std::move(next).get(member) != simdjson::SUCCESS) return false;
+    if (member.value().type().get(type) != simdjson::SUCCESS) return false;
+    const bool is_column =
+        type == ondemand::json_type::object || type == ondemand::json_type::array;
+    if (!is_column) return false;
   }
+  return true;
+}
 
-  /// Whether the text is this object, and all its values are objects or arrays.
-  bool holds_columns() const { return place_ == Place::kBehind; }
-
- private:
-  enum class Place : uint8_t { kBefore, kInside, kBehind, kElsewhere };
-
-  // Whether a string is allowed here: as a key of the object, or inside a value.
-  bool TakesString() const { return place_ == Place::kInside && !is_value_next_; }
-
-  // A non-blank character; returns whether the text can still be such an object.
-  bool Follow(char c) {
-    if (place_ != Place::kInside) {
-      const bool begins = place_ == Place::kBefore && c == '{';
-      place_ = Place::kInside;
-      depth_ = 1;
-      return begins;
-    }
-    const bool opens = c == '{' || c == '[';
-    if (is_value_next_ && !opens) return false;
-    is_value_next_ = c == ':' && depth_ == 1;
-    if (opens) ++depth_;
-    if (c == '}' || c == ']') --depth_;
-    if (depth_ == 0) place_ = Place::kBehind;
-    return true;
+// What the start of a text holds: its first document, if that is complete.
+Holds FirstDocument(ondemand::parser* parser, std::string_view text) {
+  const char* const end = WholeCharactersEnd(text.data(), text.data() + text.size());
+  const auto size = static_cast<size_t>(end - text.data());
+  ondemand::document_stream documents;
+  if (parser->iterate_many(text.data(), size, size).get(documents) != simdjson::SUCCESS) {
+    return Holds::kOther;
   }
+  auto next = documents.begin();
+  if (!(next != documents.end())) return Holds::kIncomplete;
+  ondemand::document_reference first;
+  if ((*next).get(first) != simdjson::SUCCESS) return Holds::kOther;
+  if (!HasColumnsOnly(first)) return Holds::kOther;
+  ++next;
+  const bool is_alone = !(next != documents.end()) && documents.truncated_bytes() == 0 &&
+                        end == &*text.end();
+  return is_alone ? Holds::kColumns : Holds::kOther;
+}
 
-  Place place_ = Place::kBefore;
-  int64_t depth_ = 0;
-  bool is_value_next_ = false;  // of the object itself
-  JsonQuotes quotes_;
-};
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 arrow::Result<bool> FileHoldsColumns(const std::string& path, int64_t size,
                                      const arrow::StopToken& stop,
                                      arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(auto input, TextInput::Open(path, {}, 0, size, pool));
-  FirstObject object;
-  std::array<char, 64 << 10> bytes;
-  for (bool is_first = true;; is_first = false) {
+  TextBlocks blocks(std::move(input), kFirstBytes, pool, kMaxDocumentBytes);
+  ondemand::parser parser;
+  Holds holds = Holds::kIncomplete;
+  while (true) {
     ARROW_RETURN_NOT_OK(stop.Poll());
-    ARROW_ASSIGN_OR_RAISE(const int64_t got,
-                          input.text->Read(bytes.size(), bytes.data()));
-    std::string_view text(bytes.data(), static_cast<size_t>(got));
-    if (is_first && text.starts_with(kByteOrderMark)) {
-      text.remove_prefix(kByteOrderMark.size());
+    ARROW_ASSIGN_OR_RAISE(const auto block, blocks.Next());
+    std::string_view text = block.text();
+    if (holds == Holds::kIncomplete) {
+      if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+      const size_t begin = text.find_first_not_of(" \t\r\n");
+      if (begin != std::string_view::npos) {
+        if (text[begin] != '{') return false;
+        holds = FirstDocument(&parser, text.substr(begin));
+      }
+    } else if (!IsBlank(text)) {
+      return false;
     }
-    if (got == 0 || !object.Feed(text)) return object.holds_columns();
+    if (holds == Holds::kOther || block.is_last) return holds == Holds::kColumns;
+    if (holds == Holds::kColumns) blocks.Consume(block.buffer->size());
   }
 }
 

@@ -23,6 +23,30 @@ inline constexpr char kUtf8[] = "UTF-8";
 /// The end of a text without a truncated last character.
 const char* WholeCharactersEnd(const char* begin, const char* end);
 
+/// Tracks, character by character, which parts of a JSON text are inside strings.
+class JsonQuotes {
+ public:
+  /// Whether the next character is part of a string, its quotes included.
+  bool Contain(char c) {
+    if (!in_string_) {
+      in_string_ = c == '"';
+      return in_string_;
+    }
+    if (is_escaped_) {
+      is_escaped_ = false;
+    } else if (c == '\\') {
+      is_escaped_ = true;
+    } else if (c == '"') {
+      in_string_ = false;
+    }
+    return true;
+  }
+
+ private:
+  bool in_string_ = false;
+  bool is_escaped_ = false;
+};
+
 /// What follows a line.
 const char* JsonLineEnd(const char* p, const char* end);
 

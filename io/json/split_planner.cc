@@ -6,7 +6,7 @@
 #include <arrow/buffer.h>
 
 #include "io/fs/file_system.h"
-#include "io/json/string_tracker.h"
+#include "io/json/record_boundaries.h"
 #include "io/options/split_size.h"
 #include "io/scan/file_cuts.h"
 #include "io/text/line_starts.h"
