@@ -16,10 +16,48 @@ namespace {
 
 using arrow::Type;
 
+/// The field of categories whose missing values, or some others, become a constant. As in
+/// pandas it must be one of them.
+arrow::Result<std::shared_ptr<arrow::Field>> CategoryField(
+    const Operand& values, const arrow::Scalar& constant) {
+  ARROW_ASSIGN_OR_RAISE(const auto categories, CategoriesOf(*values.field));
+  const auto cast = cp::Cast(constant.GetSharedPtr(), categories->type());
+  if (cast.ok()) {
+    const cp::SetLookupOptions options(categories, cp::SetLookupOptions::SKIP);
+    ARROW_ASSIGN_OR_RAISE(const auto found, cp::IsIn(*cast, options));
+    if (found.scalar_as<arrow::BooleanScalar>().value) return values.field;
+  }
+  return arrow::Status::TypeError("column '", values.field->name(),
+                                  "' has no such category, use one it has: got ",
+                                  constant.ToString());
+}
+
+/// The type of times that are combined with a constant, which takes their unit and zone
+/// if none of it is lost; nullptr for all else.
+TypePointer TypeBesideTime(const Operand& values, const arrow::Scalar& constant) {
+  if (values.id() != constant.type->id()) return nullptr;
+  if (values.id() == Type::TIMESTAMP) {
+    const auto is_zoned = [](const arrow::DataType& type) {
+      return !static_cast<const arrow::TimestampType&>(type).timezone().empty();
+    };
+    if (is_zoned(*values.type()) != is_zoned(*constant.type)) return nullptr;
+  } else if (values.id() != Type::DURATION) {
+    return nullptr;
+  }
+  const bool fits = cp::Cast(constant.GetSharedPtr(), values.type()).ok();
+  return fits ? values.type() : nullptr;
+}
+
 /// The field that holds both the values and their replacements.
 arrow::Result<std::shared_ptr<arrow::Field>> FieldOfBoth(const Operand& values,
                                                          const Operand& other) {
   if (other.id() == Type::NA) return values.field;
+  if (const auto constant = other.literal(); constant != nullptr && constant->is_valid) {
+    if (values.family() == DtypeFamily::kCategory) {
+      return CategoryField(values, *constant);
+    }
+    if (TypeBesideTime(values, *constant) != nullptr) return values.field;
+  }
   const auto weak = TypeBeside(other, values);
   if (weak != nullptr && weak->Equals(*values.type()) &&
       values.family() != DtypeFamily::kCategory) {
@@ -85,6 +123,18 @@ ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType&
                                  cp::call("less", {values, cp::literal(behind)})});
 }
 
+/// Whether a constant limit lies outside the values' integer type on the side where it
+/// limits nothing.
+bool LimitsNothing(const Operand& values, const Operand& limit, bool is_lower) {
+  const auto constant = limit.literal();
+  if (constant == nullptr || !constant->is_valid || limit.id() != Type::INT64 ||
+      !arrow::is_integer(values.id())) {
+    return false;
+  }
+  const bool is_negative = static_cast<const arrow::Int64Scalar&>(*constant).value < 0;
+  return is_negative == is_lower && !cp::Cast(constant, values.type()).ok();
+}
+
 }  // namespace
 
 OperandResult CompileChoose(const Compiler& compiler, const ArrowExpression::Call&,
@@ -114,10 +164,12 @@ OperandResult CompileClip(const Compiler& compiler, const ArrowExpression::Call&
                           std::vector<Operand> arguments) {
   const Operand& values = arguments[0];
   const Operand& limit = arguments[1];
+  const bool is_lower = call.function_name == "clip_lower";
+  if (LimitsNothing(values, limit, is_lower)) return values;
   ARROW_ASSIGN_OR_RAISE(auto field, FieldOfBoth(values, limit));
   const auto value = As(values, field->type());
   const auto bound = As(limit, field->type());
-  const char* beyond = call.function_name == "clip_lower" ? "less" : "greater";
+  const char* beyond = is_lower ? "less" : "greater";
   auto clips =
       cp::call("coalesce", {cp::call(beyond, {value, bound}), cp::literal(false)});
   auto clipped = cp::call("if_else", {std::move(clips), bound, value});
@@ -186,9 +238,14 @@ OperandResult CompileAsDtype(const Compiler& compiler, const ArrowExpression::Ca
     ARROW_ASSIGN_OR_RAISE(auto value, TextOption(arguments[i + 1]));
     pairs.emplace_back(std::move(key), std::move(value));
   }
-  ARROW_ASSIGN_OR_RAISE(auto cast,
-                        compiler.Typed(cp::call("cast", {arguments[0].arrow}, options),
-                                       DtypeFamily::kPlain));
+  const Operand& operand = arguments[0];
+  const TypePointer type = options.to_type.GetSharedPtr();
+  if (operand.type()->Equals(*type)) {  // Arrow casts no nulls to nulls
+    return InField(operand.arrow, WithDtypePairs(operand.field, pairs));
+  }
+  ARROW_ASSIGN_OR_RAISE(
+      auto cast,
+      compiler.Typed(cp::call("cast", {operand.arrow}, options), DtypeFamily::kPlain));
   return InField(std::move(cast.arrow), WithDtypePairs(cast.field, pairs));
 }
 

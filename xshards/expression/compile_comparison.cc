@@ -292,7 +292,7 @@ OperandResult CompileComparison(const Compiler& compiler,
     return Compared(compiler, exact->function, std::move(exact->decimal),
                     std::move(exact->constant), family);
   }
-  if (type != nullptr) {
+  if (type != nullptr && type->id() != arrow::Type::NA) {
     return Compared(compiler, function, Comparable(left, type), Comparable(right, type),
                     family);
   }

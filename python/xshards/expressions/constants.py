@@ -14,7 +14,7 @@ from xshards._util.deferred import pd
 from xshards.errors import XShardsNotImplementedError, XShardsTypeError
 
 __all__ = [
-    "array_of",
+    "arrays_of",
     "as_arrow_type",
     "beyond_integers",
     "constant",
@@ -50,8 +50,21 @@ def is_plain(value: Any) -> TypeGuard[bool | float | str]:
     return kind in (bool, float)
 
 
-def array_of(values: list[Any]) -> pa.Array:
-    """Return values as an array, also integers of both ends of the range."""
+def arrays_of(values: list[Any]) -> list[pa.Array]:
+    """Give values as arrays: one, or one for each type if they have several."""
+    try:
+        return [_array_of(values)]
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        kinds: dict[type, list[Any]] = {}
+        for value in values:
+            kinds.setdefault(type(value), []).append(value)
+        if len(kinds) == 1:
+            raise
+        return [_array_of(alike) for alike in kinds.values()]
+
+
+def _array_of(values: list[Any]) -> pa.Array:
+    """Give values as an array, also integers of both ends of the range."""
     try:
         return pa.array(values)
     except OverflowError:

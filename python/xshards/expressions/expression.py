@@ -8,6 +8,8 @@ it.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
@@ -20,7 +22,7 @@ from xshards.errors import (
     XShardsValueError,
 )
 from xshards.expressions.constants import (
-    array_of,
+    arrays_of,
     as_arrow_type,
     beyond_integers,
     constant,
@@ -149,10 +151,11 @@ class Expression(Operators):
         if isinstance(values, str):
             msg = f"isin expects a list of values, got the text {values!r}"
             raise XShardsTypeError(msg)
-        array = values if isinstance(values, pa.Array) else array_of(list(values))
-        if pa.types.is_string(array.type):
-            array = array.cast(pa.large_string())
-        return Expression(self._core.is_in(array))
+        arrays = [values] if isinstance(values, pa.Array) else arrays_of(list(values))
+        found = [
+            Expression(self._core.is_in(_with_large_text(array))) for array in arrays
+        ]
+        return functools.reduce(operator.or_, found)
 
     def between(
         self,
@@ -473,6 +476,11 @@ def lit(value: object) -> Expression:
     <Expression ...>
     """
     return Expression(_wrap(value))
+
+
+def _with_large_text(array: pa.Array) -> pa.Array:
+    is_text = pa.types.is_string(array.type)
+    return array.cast(pa.large_string()) if is_text else array
 
 
 def _wrap(value: object) -> _core.Expression:
