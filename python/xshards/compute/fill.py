@@ -54,12 +54,15 @@ def fill_of(field: pa.Field, value: Any) -> Expression:
         if value not in categories_of(field):
             msg = f"column {name!r} has no category {value!r}: fill it with one it has"
             raise XShardsTypeError(msg)
-        plain = current.cast(column.value_type)
-        fill = lit(constant(value).cast(column.value_type))
+        # Categories that came out of a join are not encoded.
+        is_encoded = pa.types.is_dictionary(column)
+        values = column.value_type if is_encoded else column
+        plain = current.cast(values)
+        fill = lit(constant(value).cast(values))
         filled = plain.isna().call("if_else", fill, plain)
         # Only text is cast to dictionaries; the categories are in the metadata.
-        is_text = pa.types.is_large_string(column.value_type)
-        return filled._noted(column if is_text else column.value_type, marks)
+        is_text = pa.types.is_large_string(values)
+        return filled._noted(column if is_text else values, marks)
     if OPAQUE in marks or not _holds(column, value):
         msg = f"column {name!r} of {column} cannot hold {value!r}"
         raise XShardsTypeError(msg)

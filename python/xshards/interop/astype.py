@@ -13,11 +13,11 @@ from xshards.errors import XShardsTypeError
 from xshards.interop.field_metadata import DTYPE, OPAQUE, marks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = [
-    "as_dtypes",
     "category_of",
+    "converted",
     "dtype_named",
     "engine_converts",
     "is_text_of_times",
@@ -96,10 +96,13 @@ def category_of(dtype: Any, distinct: Any) -> Any:
 def is_text_of_times(field: pa.Field, dtype: Any) -> bool:
     """Return whether a conversion writes times, whose format depends on all of them."""
     is_time = pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)
-    is_text = isinstance(dtype, pd.StringDtype) or (
+    return is_time and _is_text(dtype)
+
+
+def _is_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.StringDtype) or (
         isinstance(dtype, np.dtype) and dtype.kind == "U"
     )
-    return is_time and is_text
 
 
 def time_parts(frame: Any) -> list[list[str]]:
@@ -130,25 +133,18 @@ def _parts_of(column: Any) -> list[str]:
     return parts
 
 
-def as_dtypes(
-    frame: Any, dtypes: Mapping[int, Any], parts: Mapping[int, set[str]] | None = None
-) -> Any:
-    """Convert a frame's columns at these positions, or a Series; runs in workers.
+def converted(column: Any, dtype: Any, parts: Iterable[Any] = ()) -> Any:
+    """Convert a column; runs in workers.
 
     Of times that become text, `parts` of the whole column are written; see
     `time_parts`.
     """
-    parts = parts or {}
-    if isinstance(frame, pd.Series):
-        return _converted(frame, dtypes[0], parts.get(0, ()))
-    for position, dtype in dtypes.items():
-        column = _converted(frame.iloc[:, position], dtype, parts.get(position, ()))
-        frame.isetitem(position, column)
-    return frame
-
-
-def _converted(column: Any, dtype: Any, parts: Iterable[Any]) -> Any:
-    """Convert a column as it would be among times that have these parts."""
+    if isinstance(column.dtype, pd.CategoricalDtype) and _is_text(dtype):
+        # Not the values: pandas makes floats of integers where one of them is missing,
+        # which other partitions do not see.
+        texts = column.cat.categories.to_series().astype(dtype).array
+        found = texts.take(column.cat.codes.to_numpy(), allow_fill=True)
+        return pd.Series(found, column.index, name=column.name)
     if not parts:
         return column.astype(dtype)
     spans = [pd.Timedelta(1, part) for part in sorted(parts)]

@@ -31,12 +31,13 @@ from xshards.interop.object_cells import pickle_cells
 from xshards.interop.writable_arrays import Lend, table_to_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "FrameInfo",
     "cells_of",
     "columns_as_objects",
+    "convert_column",
     "frame_to_table",
     "table_to_frame",
 ]
@@ -198,15 +199,31 @@ def columns_as_objects(table: pa.Table, names: list[str]) -> pa.Table:
     Only None is null: where columns meet, each keeps its own missing values.
     """
     for name in names:
-        position = table.schema.get_field_index(name)
-        field = table.schema.field(position)
         cells = cells_of(table, name)
         gone = np.fromiter((cell is None for cell in cells), bool, len(cells))
-        own = {mark: text for mark, text in marks_of(field).items() if mark in _NAMING}
-        marks = {DTYPE: "object", OPAQUE: "pickle", **own}
         pickled = pickle_cells(cells, gone)
-        table = table.set_column(position, marked(name, pickled.type, marks), pickled)
+        table = _replaced(table, name, pickled, {DTYPE: "object", OPAQUE: "pickle"})
     return table
+
+
+def convert_column(
+    table: pa.Table, name: str, convert: Callable[[pd.Series[Any]], pd.Series[Any]]
+) -> pa.Table:
+    """Replace a column by what a function makes of it; the others are not read."""
+    position = table.schema.get_field_index(name)
+    column = _to_columns(table.select([position]), use_threads=False, lend=None)
+    label = label_of(table.schema.field(position))
+    return _replaced(table, name, *column_to_arrow(label, convert(column.iloc[:, 0])))
+
+
+def _replaced(
+    table: pa.Table, name: str, array: pa.Array, marks: Mapping[str, str]
+) -> pa.Table:
+    """Put another column in the place of one, under its label."""
+    position = table.schema.get_field_index(name)
+    field = table.schema.field(position)
+    own = {mark: text for mark, text in marks_of(field).items() if mark in _NAMING}
+    return table.set_column(position, marked(name, array.type, {**marks, **own}), array)
 
 
 def _to_columns(

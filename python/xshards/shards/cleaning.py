@@ -12,7 +12,6 @@ from xshards.compute.fill import fill_of, takes
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.expressions import Expression, col, lit
 from xshards.interop.astype import (
-    as_dtypes,
     category_of,
     dtype_named,
     engine_converts,
@@ -20,6 +19,7 @@ from xshards.interop.astype import (
     time_parts,
 )
 from xshards.shards.base import Base
+from xshards.shards.tasks import partition_tasks
 
 if TYPE_CHECKING:
     from typing import Self
@@ -318,37 +318,43 @@ class Cleaning(Base):
         schema, noted = self.schema, self._full_schema()
         labels = list(dtype) if isinstance(dtype, Mapping) else schema.names
         names_of = self._name_lookup("astype")
-        places = {name: place for place, name in enumerate(schema.names)}
-        by_engine, by_pandas = {}, {}
+        known = set(schema.names)
+        by_engine: dict[str, Expression] = {}
+        by_pandas: dict[str, Any] = {}
         for label in labels:
             wanted = dtype_named(dtype[label] if isinstance(dtype, Mapping) else dtype)
             for name in names_of(label):
-                if name not in places:
+                if name not in known:
                     self._check_columns([name], schema.names)
                 if isinstance(wanted, pd.CategoricalDtype):
                     found = category_of(wanted, self.select([name]).unique)
-                    by_pandas[places[name]] = found
+                    by_pandas[name] = found
                 elif engine_converts(noted.field(name), wanted):
                     by_engine[name] = col(name).astype(wanted)
                 else:
-                    by_pandas[places[name]] = wanted
+                    by_pandas[name] = wanted
         result = self.with_columns(by_engine)
         if not by_pandas:
             return result
         times = [
-            at for at in by_pandas if is_text_of_times(noted.field(at), by_pandas[at])
+            name
+            for name, wanted in by_pandas.items()
+            if is_text_of_times(noted.field(name), wanted)
         ]
-        return result.transform_shard(as_dtypes, by_pandas, self._parts_of_times(times))
+        parts = self._parts_of_times(times)
+        done = result._transform_payloads(
+            partition_tasks.convert_columns, by_pandas, parts
+        )
+        return done._with_info(result._info)
 
-    def _parts_of_times(self, positions: list[int]) -> dict[int, set[str]]:
+    def _parts_of_times(self, names: list[str]) -> dict[str, set[str]]:
         """Find which parts the times of columns have, in all partitions."""
-        if not positions:
+        if not names:
             return {}
-        names = [self.schema.names[at] for at in positions]
-        found: dict[int, set[str]] = {at: set() for at in positions}
+        found: dict[str, set[str]] = {name: set() for name in names}
         for parts in self.select(names).transform_shard(time_parts).collect():
-            for at, own in zip(positions, parts, strict=True):
-                found[at].update(own)
+            for name, own in zip(names, parts, strict=True):
+                found[name].update(own)
         return found
 
     def _count_missing(self, names: list[str]) -> dict[str, int]:

@@ -420,3 +420,20 @@ def test_categories_that_are_given():
     ordered = pd.CategoricalDtype(ordered=True)
     actual = xs.from_pandas(df, 7).astype(ordered).to_pandas()
     assert_same(actual, df.astype(ordered))
+
+
+def test_astype_text_of_categories_does_not_depend_on_partitions():
+    dtype = pd.CategoricalDtype([3, 1])
+    df = pd.DataFrame({"a": pd.Series([3, None, 1, 1], dtype=dtype)})
+    for count in (1, 2, 4):
+        texts = xs.from_pandas(df, count).astype({"a": "str"}).to_pandas()["a"]
+        expected = pd.Series(["3", None, "1", "1"], dtype="str", name="a")
+        pd.testing.assert_series_equal(texts, expected)
+
+
+def test_fillna_fills_categories_that_a_merge_made_missing():
+    left = pd.DataFrame({"k": [1, 2]})
+    right = pd.DataFrame({"k": [1], "c": pd.Categorical(["a"], ["b", "a"])})
+    merged = xs.from_pandas(left, 2).merge(xs.from_pandas(right, 1), "left", "k")
+    ours = merged.fillna({"c": "b"}).sort_values("k").to_pandas()
+    assert_same(ours, left.merge(right, "left", "k").fillna({"c": "b"}))

@@ -7,6 +7,7 @@ payload that passes unchanged is neither read nor copied.
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ import pyarrow as pa
 from xshards import _core
 from xshards.compute.comparable_bytes import key_of
 from xshards.errors import XShardsKeyError, XShardsTypeError, XShardsValueError
-from xshards.interop.frames import cells_of, columns_as_objects
+from xshards.interop.astype import converted
+from xshards.interop.frames import cells_of, columns_as_objects, convert_column
 from xshards.interop.labels import label_of
 from xshards.interop.nested_arrays import count_leaves, part_names
 from xshards.runtime.convert import is_indexed, to_payload, to_value
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_keys",
+    "convert_columns",
     "count_parts",
     "hold_objects",
     "measure",
@@ -102,6 +105,25 @@ def hold_objects(
         _core.Payload.from_table(columns_as_objects(payload.table(), names))
         for payload in payloads
     ]
+
+
+def convert_columns(
+    _partition: int,
+    payloads: list[Payload],
+    dtypes: dict[str, Any],
+    parts: dict[str, set[str]],
+) -> list[Payload]:
+    """Convert columns to other dtypes; of times that become text, write these parts."""
+    results = []
+    for payload in payloads:
+        table = payload.table()
+        for name, dtype in dtypes.items():
+            own = parts.get(name, ())
+            table = convert_column(
+                table, name, functools.partial(converted, dtype=dtype, parts=own)
+            )
+        results.append(_core.Payload.from_table(table))
+    return results
 
 
 def add_keys(
