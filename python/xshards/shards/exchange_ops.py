@@ -198,6 +198,7 @@ class ExchangeOps(Base):
         if not names:
             return self
         held = self._transform_payloads(partition_tasks.hold_objects, names)
+        held._full_schema()  # so that the next union knows which columns are objects
         return held._with_info(self._info)
 
 

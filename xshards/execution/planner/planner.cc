@@ -162,14 +162,18 @@ arrow::Result<Trees> Planner::LowerUnion(const Plan& plan, Storage storage) {
       ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
       ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the columns that the function gives"));
     }
+    // Each input on its own first: how many partitions it has decides no type.
+    std::shared_ptr<arrow::Schema> own;
     for (auto& tree : trees) {
       ARROW_ASSIGN_OR_RAISE(auto schema, OutputSchema(*tree));
       if (schema != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(unified, Unify(unified ? unified : schema, schema));
+        ARROW_ASSIGN_OR_RAISE(own, Unify(own ? own : schema, schema));
       }
       schemas.push_back(std::move(schema));
       all.push_back(std::move(tree));
     }
+    if (own == nullptr) continue;
+    ARROW_ASSIGN_OR_RAISE(unified, Unify(unified ? unified : own, own));
   }
   // Later nodes see one schema, whichever branch a partition is from.
   for (size_t i = 0; i < all.size(); ++i) {

@@ -12,10 +12,16 @@ namespace xshards {
 
 namespace {
 
+/// The type to cast to: only text is cast to dictionaries.
+std::shared_ptr<arrow::DataType> CastTarget(const arrow::Field& to) {
+  auto values = ValueType(to.type());
+  return values->id() == arrow::Type::LARGE_STRING ? to.type() : values;
+}
+
 /// A column cast to a wider type, or to another dtype.
 Expression Widened(Expression column, const arrow::Field& from, const arrow::Field& to) {
   auto options = std::make_shared<arrow::compute::CastOptions>(
-      WideningCast(*ValueType(from.type()), to.type()));
+      WideningCast(*ValueType(from.type()), CastTarget(to)));
   std::vector<Expression> arguments = {std::move(column)};
   for (const auto& [key, value] : DtypePairs(to)) {
     arguments.push_back(lit(key));
@@ -96,13 +102,14 @@ ProjectNode ToSchema(const arrow::Schema& from, const arrow::Schema& to) {
   ProjectNode project;
   for (const auto& field : to.fields()) {
     auto own = from.GetFieldByName(field->name());
-    auto value =
-        own == nullptr ? lit(arrow::MakeNullScalar(field->type())) : col(field->name());
-    const bool is_same = own != nullptr && own->type()->Equals(*field->type()) &&
-                         WithDtypeOf(own, *field)->Equals(*own, /*check_metadata=*/true);
-    if (own != nullptr && !is_same) {
-      value = Widened(std::move(value), *own, *field);
+    auto value = col(field->name());
+    if (own == nullptr) {
+      own = arrow::field(field->name(), ValueType(field->type()));
+      value = lit(arrow::MakeNullScalar(own->type()));
     }
+    const bool is_same = own->type()->Equals(*field->type()) &&
+                         WithDtypeOf(own, *field)->Equals(*own, /*check_metadata=*/true);
+    if (!is_same) value = Widened(std::move(value), *own, *field);
     project.names.push_back(field->name());
     project.expressions.push_back(std::move(value));
   }
