@@ -124,7 +124,10 @@ auto Context::RunOnce(const Plan& plan, const arrow::StopToken& stop, Action act
     -> decltype(action(std::declval<Executor&>(), plan)) {
   const int64_t begin_ns = SteadyNanoseconds();
   progress_.Reset();
-  ARROW_ASSIGN_OR_RAISE(auto optimized, Optimize(WithResults(plan), stop));
+  auto optimized = WithResults(plan);
+  if (options_.optimize) {
+    ARROW_ASSIGN_OR_RAISE(optimized, Optimize(std::move(optimized), stop));
+  }
   Executor executor(environment(), stop);
   auto result = action(executor, optimized);
   auto profile = executor.profile();

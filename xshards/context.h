@@ -37,6 +37,8 @@ struct XSHARDS_EXPORT ContextOptions {
   /// threads; nullptr means they are an error.
   std::shared_ptr<Runner> python_runner = {};
   std::shared_ptr<Runner> python_thread_runner = {};
+  /// False runs plans as they are written, to test that the optimizer changes no result.
+  bool optimize = true;
 
   arrow::Status Validate() const;
 };

@@ -74,7 +74,11 @@ class Payload:
 class Context:
     @staticmethod
     def make(
-        cores: int, memory_bytes: int, spill_directory: str, dispatcher: object
+        cores: int,
+        memory_bytes: int,
+        spill_directory: str,
+        dispatcher: object,
+        optimize: bool,
     ) -> Context: ...
     @property
     def cores(self) -> int: ...

@@ -59,6 +59,9 @@ class Context:
     >>> context.close()
     """
 
+    #: Whether plans are optimized; not so in tests, to compare the results.
+    _optimizes = True
+
     def __init__(
         self,
         *,
@@ -82,6 +85,7 @@ class Context:
             0 if memory is None else parse_memory(memory),
             "" if spill_dir is None else str(Path(spill_dir)),
             self._dispatcher,
+            self._optimizes,
         )
         self._dispatcher.configure(
             self._core.cores,

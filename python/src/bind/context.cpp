@@ -22,11 +22,13 @@ namespace py = pybind11;
 namespace {
 
 std::shared_ptr<Context> MakeContext(int cores, int64_t memory_bytes,
-                                     std::string spill_directory, py::object dispatcher) {
+                                     std::string spill_directory, py::object dispatcher,
+                                     bool optimize) {
   ContextOptions options;
   options.cores = cores;
   options.memory_bytes = memory_bytes;
   options.spill_directory = std::move(spill_directory);
+  options.optimize = optimize;
   options.python_thread_runner = std::make_shared<PythonThreadRunner>(
       cores, dispatcher.attr("call"), dispatcher.attr("call_on_empty"));
   options.python_runner = std::make_shared<ProcessRunner>(std::move(dispatcher));
