@@ -44,7 +44,20 @@ class EpochResults(ABC):
 
     @abstractmethod
     def to_pandas(self) -> pd.DataFrame:
-        """Return a row for each epoch."""
+        """Return a row for each epoch.
+
+        Returns
+        -------
+        DataFrame
+            With a column for each result.
+
+        Examples
+        --------
+        >>> from xshards.learn.history import History
+        >>> History([{"epoch": 1, "train_loss": 0.5}]).to_pandas()
+           epoch  train_loss
+        0      1         0.5
+        """
 
     def plot(self, names: str | Sequence[str] | None = None, *, ax: Any = None) -> Any:
         """Draw how results changed from epoch to epoch; needs matplotlib.

@@ -150,7 +150,7 @@ def test_a_dangling_link_gets_its_target(shards, tmp_path, umask):
 
 
 def test_pickles_and_checkpoints(shards, tmp_path, umask):
-    from xshards.learn.training.checkpoint_files import written_whole
+    from xshards.learn.training.checkpoints.files import written_whole
 
     umask(0o077)
     shards.save_pickle(str(tmp_path / "new"), key="k")

@@ -21,7 +21,7 @@ from xshards.learn.pytorch.callbacks import (  # noqa: E402
     TqdmCallback,
     with_main_callback,
 )
-from xshards.learn.training.checkpoint_files import latest_checkpoint  # noqa: E402
+from xshards.learn.training.checkpoints.files import latest_checkpoint  # noqa: E402
 
 BATCHES = 4
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from xshards.errors import XShardsFileNotFoundError, XShardsValueError
-from xshards.learn.training import checkpoint_files as checkpoints
-from xshards.learn.training.checkpoint_files import (
+from xshards.learn.training.checkpoints import files as checkpoints
+from xshards.learn.training.checkpoints.files import (
     Checkpoint,
     find_checkpoint,
     latest_checkpoint,

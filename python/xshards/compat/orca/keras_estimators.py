@@ -22,7 +22,7 @@ from xshards.compat.orca.tf_data import Dataset, as_features_and_target
 from xshards.compat.orca.torch_estimators import to_ours
 from xshards.compat.spark.rdd import RDD
 from xshards.learn.tf.packages import is_of_keras
-from xshards.learn.training.checkpoint_files import latest_checkpoint
+from xshards.learn.training.checkpoints.files import latest_checkpoint
 from xshards.learn.trigger import EveryEpoch
 from xshards.shards import XShards
 

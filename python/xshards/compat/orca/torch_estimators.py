@@ -15,7 +15,7 @@ from xshards.compat.orca.shard_base import DATA_FRAME
 from xshards.compat.orca.spark_xshards import SparkXShards
 from xshards.compat.spark import blocks
 from xshards.compat.spark.rdd import RDD
-from xshards.learn.training.checkpoint_files import latest_checkpoint
+from xshards.learn.training.checkpoints.files import latest_checkpoint
 from xshards.shards import XShards
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from xshards.errors import XShardsValueError
 from xshards.learn.callbacks.base import Callback, Runner
 from xshards.learn.monitor import Mode, Monitor
-from xshards.learn.training.checkpoint_files import latest_checkpoint
+from xshards.learn.training.checkpoints.files import latest_checkpoint
 
 __all__ = ["ModelCheckpoint"]
 

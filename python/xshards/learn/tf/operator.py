@@ -33,7 +33,7 @@ class KerasOperator(Operator):
     _predict_function: PredictFunction | None = None
     _windows: Windows | None = None
 
-    def takes_windows(self) -> bool:
+    def _takes_windows(self) -> bool:
         """Whether a step neither runs eagerly nor calls Python functions."""
         model: KerasModel = self.model
         if model.sample is None or getattr(model.keras, "run_eagerly", False):
@@ -46,7 +46,7 @@ class KerasOperator(Operator):
             self._python_between = self._windows.needs_python()
         return self._windows is not None and not self._python_between
 
-    def train_windows(
+    def _train_windows(
         self,
         shares: Iterable[tuple[int, int, int, Any]],
         info: dict[str, Any],

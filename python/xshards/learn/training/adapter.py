@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from xshards.errors import XShardsNotImplementedError
-from xshards.learn.training.checkpoint_files import DEFAULT_PREFIX
+from xshards.learn.training.checkpoints.files import DEFAULT_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsValueError
-from xshards.learn.training.checkpoint_files import Checkpoint, new_run
-from xshards.learn.training.checkpoint_methods import write_checkpoint
+from xshards.learn.training.checkpoints.files import Checkpoint, new_run
+from xshards.learn.training.checkpoints.methods import write_checkpoint
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.progress_line import ProgressLine
 from xshards.learn.training.summaries.event_files import SummaryWriter

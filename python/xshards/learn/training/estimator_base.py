@@ -13,8 +13,8 @@ from xshards.learn.checks import check_count
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.metrics.metric import describe_metrics
 from xshards.learn.row_weights import check_class_weight
-from xshards.learn.training.checkpoint_methods import CheckpointMethods
-from xshards.learn.training.checkpoint_state import write_file
+from xshards.learn.training.checkpoints.methods import CheckpointMethods
+from xshards.learn.training.checkpoints.state import write_file
 from xshards.learn.training.clip_methods import ClipMethods
 from xshards.learn.training.fit_loop import FitOptions, fit
 from xshards.learn.training.inputs import make_input

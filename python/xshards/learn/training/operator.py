@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base class of operators, which train on the batches of a replica."""
 
-# ruff: noqa: B027 - optional methods do nothing by default
 from __future__ import annotations
 
 import contextlib
@@ -11,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from xshards.errors import XShardsNotImplementedError
 from xshards.learn.checks import is_nan, nan_loss
 from xshards.learn.training.meters import NUM_SAMPLES, Meters
+from xshards.learn.training.operator_parts import OperatorParts
 from xshards.learn.training.source import MicroBatches, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from xshards.learn.training.replica_turn import Turn
 
 __all__ = ["Operator"]
 
 
-class Operator(ABC):
+class Operator(OperatorParts, ABC):
     """Trains, validates and predicts with a model on the batches of one replica.
 
     A framework derives from it and implements `train_batch`, `forward_batch` and
@@ -43,32 +42,6 @@ class Operator(ABC):
     use_fp16, use_tqdm
         Whether half precision and a progress bar were asked for.
     """
-
-    def __init__(
-        self,
-        config: dict[str, Any] | None,
-        models: Sequence[Any],
-        optimizers: Sequence[Any],
-        world_rank: int,
-        criterion: Any = None,
-        schedulers: Sequence[Any] | None = None,
-        use_fp16: bool = False,  # noqa: FBT001 - the signature users override
-        use_tqdm: bool = False,  # noqa: FBT001
-    ) -> None:
-        self._config = config if config is not None else {}
-        self._models = list(models)
-        self._optimizers = list(optimizers)
-        self._world_rank = world_rank
-        self._criterion = criterion
-        self._schedulers = list(schedulers or [])
-        self._use_fp16 = use_fp16
-        self._use_tqdm = use_tqdm
-        self._scheduler_step_freq: str | None = "batch"
-        self._turn: Turn | None = None
-        self._output: Any = None  # of the last batch, for callbacks
-        self._precision: str | None = None
-        self.global_step = 0
-        self.setup(self._config)
 
     def setup(self, config: dict[str, Any]) -> None:
         """Set up what batches need; override it, by default nothing.
@@ -115,32 +88,6 @@ class Operator(ABC):
             values = self._train(batch, batch_info)
             self._end_batch(meters, values, batch)
         return meters.summary()
-
-    def takes_windows(self) -> bool:
-        """Whether it can make several updates in one call; see `train_windows`."""
-        return False
-
-    def train_windows(
-        self,
-        shares: Iterable[tuple[int, int, int, Any]],
-        info: dict[str, Any],
-        step_without_rows: Callable[[Any], None],
-    ) -> Any:
-        """Train on all batches, several in one call of the framework.
-
-        Called in place of `train_epoch` where nothing has to be done between updates.
-
-        Parameters
-        ----------
-        shares
-            The number of each batch, its rows here and in all replicas, and the batch.
-        info
-            As `train_epoch` gets it.
-        step_without_rows
-            Takes part in the update of a batch that has no rows here.
-
-        """
-        raise NotImplementedError
 
     @abstractmethod
     def train_batch(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
@@ -425,65 +372,29 @@ class Operator(ABC):
     def eval_mode(self) -> None:
         """Put the models into evaluation mode."""
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """What was given to the Estimator."""
-        return self._config
-
-    @property
-    def model(self) -> Any:
-        """The first model."""
-        return self._models[0]
-
-    @property
-    def models(self) -> list[Any]:
-        """All models."""
-        return self._models
-
-    @property
-    def optimizer(self) -> Any:
-        """The first optimizer."""
-        return self._optimizers[0]
-
-    @property
-    def optimizers(self) -> list[Any]:
-        """All optimizers."""
-        return self._optimizers
-
-    @property
-    def criterion(self) -> Any:
-        """The loss."""
-        return self._criterion
-
-    @property
-    def scheduler(self) -> Any:
-        """The first scheduler, or None."""
-        return self._schedulers[0] if self._schedulers else None
-
-    @property
-    def schedulers(self) -> list[Any]:
-        """All schedulers."""
-        return self._schedulers
-
-    @property
-    def world_rank(self) -> int:
-        """The number of this replica."""
-        return self._world_rank
-
-    @property
-    def use_fp16(self) -> bool:
-        """Whether half precision was asked for."""
-        return self._use_fp16
-
-    @property
-    def use_tqdm(self) -> bool:
-        """Whether a progress bar was asked for."""
-        return self._use_tqdm
-
     def _train(self, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
         if isinstance(batch, MicroBatches):
             return self.train_batches(batch, batch_info)
         return self.train_batch(batch, batch_info=batch_info)
+
+    def _takes_windows(self) -> bool:
+        """Whether it can make several updates in one call; see `_train_windows`."""
+        return False
+
+    def _train_windows(
+        self,
+        shares: Iterable[tuple[int, int, int, Any]],
+        info: dict[str, Any],
+        step_without_rows: Callable[[Any], None],
+    ) -> Any:
+        """Train on all batches, several in one call of the framework.
+
+        Called in place of `train_epoch` where nothing has to be done between updates.
+        `shares` has the number of each batch, its rows here and in all replicas, and
+        the batch; `step_without_rows` takes part in the update of one without rows.
+        """
+        msg = f"{type(self).__name__} makes each update in a call of its own"
+        raise XShardsNotImplementedError(msg)
 
     def _before_step(self, values: dict[str, Any], batches: Sequence[Any]) -> None:
         """Note what a step reports, before it; refuses to step down a loss of NaN."""

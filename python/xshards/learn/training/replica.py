@@ -216,7 +216,7 @@ class Replica:
                 self._runner.train_epoch(self._batches(shares), info)
             elif self._takes_windows(command):
                 skip = self._exchange.step_without_rows
-                result = operator.train_windows(shares, info, skip)
+                result = operator._train_windows(shares, info, skip)
             else:
                 result = operator.train_epoch(self._batches(shares), info)
         finally:
@@ -242,7 +242,7 @@ class Replica:
             and not self._given_weights
             and not self._turn.schedulers
             and len(self._optimizers) == 1
-            and self._operator.takes_windows()
+            and self._operator._takes_windows()
         )
 
     def _shares(

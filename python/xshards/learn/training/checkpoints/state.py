@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xshards.errors import XShardsFileNotFoundError, XShardsValueError
-from xshards.learn.training.checkpoint_files import written_whole
+from xshards.learn.training.checkpoints.files import written_whole
 from xshards.learn.training.meters import Meters
 from xshards.learn.training.replica_turn import Position
 

@@ -47,7 +47,7 @@ class Checkpoint:
 
     Examples
     --------
-    >>> from xshards.learn.training.checkpoint_files import Checkpoint
+    >>> from xshards.learn.training.checkpoints.files import Checkpoint
     >>> checkpoint = Checkpoint(Path("models/2026-01-31_23-59-59"), 40)
     >>> checkpoint.model.name, checkpoint.optimizer.name
     ('model.40', 'optimMethod-xshards.40')
@@ -170,7 +170,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     Examples
     --------
     >>> import tempfile
-    >>> from xshards.learn.training.checkpoint_files import written_whole
+    >>> from xshards.learn.training.checkpoints.files import written_whole
     >>> path = Path(tempfile.mkdtemp(), "weights")
     >>> with written_whole(path) as aside:
     ...     _ = aside.write_text("all of it")

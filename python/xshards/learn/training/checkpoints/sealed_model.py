@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsValueError
 from xshards.io.sealed_pickle import as_key
-from xshards.learn.training.checkpoint_files import written_whole
+from xshards.learn.training.checkpoints.files import written_whole
 from xshards.learn.training.packing import pack
 
 if TYPE_CHECKING:

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xshards.errors import XShardsFileNotFoundError
-from xshards.learn.training import checkpoint_files as checkpoints
-from xshards.learn.training.checkpoint_state import (
+from xshards.learn.training.checkpoints import files as checkpoints
+from xshards.learn.training.checkpoints.sealed_model import (
+    is_sealed,
+    load_model,
+    save_model,
+)
+from xshards.learn.training.checkpoints.state import (
     load_state,
     read_file,
     state_of,
     write_file,
 )
-from xshards.learn.training.sealed_model import is_sealed, load_model, save_model
 
 if TYPE_CHECKING:
     from xshards.learn.training.job import Job
