@@ -40,27 +40,30 @@ JoinChoice ChooseJoin(const JoinNode& join, int64_t left_bytes, int64_t right_by
       join.type == JoinType::kRight || (either && left_bytes < right_bytes / 2);
   const int64_t held = choice.build_left ? left_bytes : right_bytes;
   const std::string side = choice.build_left ? "left" : "right";
-  const std::string by_hash =
-      "partitioned hash join: both sides are partitioned by the hash of the keys, ";
+  const std::string by_hash = "both sides are partitioned by the hash of the keys, ";
   if (left_bytes < 0 || right_bytes < 0) {
-    choice.reason =
-        "hash join: the smaller side is broadcast if it is at most an "
-        "eighth of the memory budget, else both sides are partitioned by the hash of the "
-        "keys";
+    choice.algorithm = {
+        Algorithm::kUndecidedJoin,
+        "the smaller side is broadcast if it is at most an eighth of the memory budget, "
+        "else both sides are partitioned by the hash of the keys"};
   } else if (join.type == JoinType::kCross) {
     choice.hold_all = true;
-    choice.reason = "cross join: the smaller side, the " + side + ", is held in memory";
+    choice.algorithm = {Algorithm::kCrossJoin,
+                        "the smaller side, the " + side + ", is held in memory"};
   } else if (join.type == JoinType::kOuter) {
-    choice.reason = by_hash + "because an outer join keeps all rows of both";
+    choice.algorithm = {Algorithm::kPartitionedJoin,
+                        by_hash + "because an outer join keeps all rows of both"};
   } else if (held > memory_bytes / kHeldInMemory) {
-    choice.reason = by_hash + "because the " + side + " (" + Megabytes(held) +
-                    ") is larger than an eighth of the memory budget (" +
-                    Megabytes(memory_bytes) + ")";
+    choice.algorithm = {Algorithm::kPartitionedJoin,
+                        by_hash + "because the " + side + " (" + Megabytes(held) +
+                            ") is larger than an eighth of the memory budget (" +
+                            Megabytes(memory_bytes) + ")"};
   } else {
     choice.hold_all = true;
-    choice.reason =
-        "broadcast hash join: the " + side + " (" + Megabytes(held) +
-        ") is small, so it is held in memory and the other side does not move";
+    choice.algorithm = {
+        Algorithm::kBroadcastJoin,
+        "the " + side + " (" + Megabytes(held) +
+            ") is small, so it is held in memory and the other side does not move"};
   }
   return choice;
 }

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/export.h"
 #include "xshards/plan/plan.h"
 
@@ -14,7 +14,7 @@ namespace xshards {
 struct JoinChoice {
   bool hold_all = false;    // broadcast: hold one side in memory, move nothing
   bool build_left = false;  // the build side is the left
-  std::string reason;       // for explain(), as "algorithm: why"
+  AlgorithmChoice algorithm = {};
 };
 
 /// Choose by the size of the inputs in bytes and of the memory budget. Negative: unknown,

@@ -3,7 +3,7 @@
 // two where they are not.
 #include <utility>
 
-#include "xshards/execution/planner/algorithm_note.h"
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/planner.h"
 #include "xshards/plan/partitioning.h"
 
@@ -14,7 +14,7 @@ arrow::Result<Trees> Planner::LowerAggregate(const Plan& plan, Storage storage) 
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   // Also finds unknown columns that could not be checked before running.
   ARROW_ASSIGN_OR_RAISE(auto output, OutputSchema(*MakeNode(aggregate, {trees[0]})));
-  Note(AlgorithmNote(*plan));
+  Note(ChooseAlgorithm(*plan));
   if (GroupsInPlace(aggregate, *plan->inputs[0])) return Wrap(aggregate, trees);
   const bool one = aggregate.ordered || aggregate.keys.empty();
   aggregate.phase = AggregatePhase::kPartial;

@@ -10,7 +10,7 @@
 #include <arrow/buffer.h>
 #include <arrow/util/bit_util.h>
 
-#include "xshards/execution/planner/algorithm_note.h"
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/planner.h"
 #include "xshards/plan/distinct.h"
 #include "xshards/storage/batch_stream.h"
@@ -163,7 +163,7 @@ arrow::Result<Trees> Planner::LowerDistinct(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   // Also finds unknown columns that could not be checked before running.
   ARROW_ASSIGN_OR_RAISE(const auto output, OutputSchema(*MakeNode(distinct, {trees[0]})));
-  Note(AlgorithmNote(*plan));
+  Note(ChooseAlgorithm(*plan));
   const bool by_position = IsMadeByPosition(distinct, *plan->inputs[0]);
   // Before a function has run, its columns are not known.
   const bool has_columns = output == nullptr || output->num_fields() > 0;
@@ -195,7 +195,7 @@ arrow::Result<Trees> Planner::DistinctByPosition(
   if (!are_there) {
     ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   }
-  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the number of partitions for the keys"));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kNumKeyPartitions));
   ARROW_ASSIGN_OR_RAISE(auto input, OutputSchema(*trees[0]));
 
   distinct.phase = DistinctPhase::kPartialPositions;
@@ -208,7 +208,7 @@ arrow::Result<Trees> Planner::DistinctByPosition(
   sink.keys = distinct.keys;
   ARROW_ASSIGN_OR_RAISE(auto finding,
                         Partitioned(Wrap(distinct, trees), std::move(sink)));
-  ARROW_ASSIGN_OR_RAISE(finding, Observe(finding, "whether most rows are kept"));
+  ARROW_ASSIGN_OR_RAISE(finding, Observe(finding, Decision::kWhetherMostRowsAreKept));
   distinct.phase = DistinctPhase::kFinalPositions;
   const int64_t num_found = NumRows(finding);
   // If no partition could drop a row on its own, few will be dropped in total.
@@ -217,7 +217,7 @@ arrow::Result<Trees> Planner::DistinctByPosition(
   finding = JoinSmall(finding, std::max<int64_t>(0, num_rows) / num_finders);
   ARROW_ASSIGN_OR_RAISE(auto found, Publish(Wrap(distinct, finding), Storage::kHeap));
   finding.clear();
-  ARROW_ASSIGN_OR_RAISE(found, Observe(found, "which rows are kept"));
+  ARROW_ASSIGN_OR_RAISE(found, Observe(found, Decision::kKeptRows));
   ARROW_ASSIGN_OR_RAISE(trees, KeepRows(std::move(trees), found, distinct.gives_dropped));
   if (input == nullptr) return Publish(std::move(trees), storage);
   // Now, so that later stages know the number of remaining rows.

@@ -2,7 +2,7 @@
 // Planner::LowerExchange: stages that move rows between partitions.
 #include <utility>
 
-#include "xshards/execution/planner/algorithm_note.h"
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/planner.h"
 #include "xshards/plan/partitioning.h"
 #include "xshards/types/conform.h"
@@ -64,7 +64,7 @@ arrow::Result<Trees> Planner::LowerExchange(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
   if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
   if (MovesNothing(exchange, *plan->inputs[0])) {
-    Note(AlgorithmNote(*plan));
+    Note(ChooseAlgorithm(*plan));
     return trees;
   }
   if (exchange.mode == ExchangeMode::kGather) sink.num_partitions = 1;
@@ -79,7 +79,7 @@ arrow::Result<Trees> Planner::LowerExchange(const Plan& plan, Storage storage) {
       exchange.mode == ExchangeMode::kRoundRobin) {
     ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
   }
-  Note(AlgorithmNote(*plan));
+  Note(ChooseAlgorithm(*plan));
   return Partitioned(std::move(trees), std::move(sink));
 }
 
@@ -97,10 +97,10 @@ arrow::Result<std::optional<Trees>> Planner::LowerFunctionExchange(const Plan& i
   if (sink.num_partitions <= 0) sink.num_partitions = static_cast<int32_t>(trees.size());
   sink.keep_whole = true;
   const auto keys = sink.keys;
-  Note("hash exchange in the workers: each worker partitions the result of its function");
+  Note({Algorithm::kHashExchangeInWorkers,
+        "each worker partitions the result of its function"});
   ARROW_ASSIGN_OR_RAISE(trees, Partitioned(std::move(trees), std::move(sink)));
-  ARROW_ASSIGN_OR_RAISE(trees,
-                        Observe(trees, "whether all results have the keys in one type"));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kWhetherKeysHaveOneType));
   const int32_t stage = trees[0]->as<StageInputNode>().stage->number;
   ARROW_ASSIGN_OR_RAISE(const auto output, execution_.Await(graph_, stage));
   if (output == nullptr) return trees;

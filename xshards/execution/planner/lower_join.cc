@@ -42,7 +42,7 @@ arrow::Result<Trees> Planner::LowerJoin(const Plan& plan, Storage storage) {
   ARROW_ASSIGN_OR_RAISE(auto left, LowerTable(plan->inputs[0], storage, *plan));
   ARROW_ASSIGN_OR_RAISE(auto right, LowerTable(plan->inputs[1], storage, *plan));
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(join, {left[0], right[0]})).status());
-  const std::string decides = "the build side and the algorithm of the join";
+  const auto decides = Decision::kJoinAlgorithm;
   ARROW_ASSIGN_OR_RAISE(left, Observe(left, decides));
   ARROW_ASSIGN_OR_RAISE(right, Observe(right, decides));
   const auto choose = [&] {
@@ -59,7 +59,7 @@ arrow::Result<Trees> Planner::LowerJoin(const Plan& plan, Storage storage) {
     choice = choose();
     choice.hold_all &= choice.build_left == was_left;
   }
-  Note(choice.reason);
+  Note(choice.algorithm);
   auto chosen = join;
   chosen.build_left = choice.build_left;
   return choice.hold_all
@@ -100,8 +100,9 @@ arrow::Result<Trees> Planner::JoinByHash(const PlanNode& plan, const JoinNode& j
   const int32_t num_parts =
       in_parts ? NumJoinParts(join, left_side, right_side, num_partitions) : 1;
   if (num_parts > 1) {
-    Note("joined in " + std::to_string(num_parts) +
-         " parts per partition, so that the table of each part fits the cache");
+    Note({Algorithm::kJoinInParts,
+          std::to_string(num_parts) +
+              " per partition, so that the table of each part fits the cache"});
   }
   SinkSpec sink{.kind = SinkKind::kPartition, .storage = storage};
   sink.mode = ExchangeMode::kHash;
@@ -109,8 +110,8 @@ arrow::Result<Trees> Planner::JoinByHash(const PlanNode& plan, const JoinNode& j
   const auto partition_side = [&](const char* side, const std::vector<std::string>& keys,
                                   bool is_partitioned_already, Trees& trees) {
     if (is_partitioned_already) {
-      Note(std::string("exchange elided: ") + side +
-           " side is already partitioned by the join keys");
+      Note({Algorithm::kExchangeElided,
+            std::string(side) + " side is already partitioned by the join keys"});
       return arrow::Status::OK();
     }
     sink.keys = keys;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "xshards/execution/planner/algorithm_note.h"
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/planner.h"
 
 namespace xshards {
@@ -11,7 +11,7 @@ namespace xshards {
 arrow::Result<Trees> Planner::LowerLimit(const Plan& plan, Storage storage) {
   int64_t wanted = plan->as<LimitNode>().count;
   ARROW_ASSIGN_OR_RAISE(auto trees, LowerTable(plan->inputs[0], storage, *plan));
-  Note(AlgorithmNote(*plan));
+  Note(ChooseAlgorithm(*plan));
   Trees kept;
   // In order: most limits need only the first partitions.
   const auto wave = static_cast<size_t>(options_.cores);
@@ -21,7 +21,7 @@ arrow::Result<Trees> Planner::LowerLimit(const Plan& plan, Storage storage) {
     const Trees some(trees.begin() + static_cast<std::ptrdiff_t>(begin),
                      trees.begin() + static_cast<std::ptrdiff_t>(end));
     ARROW_ASSIGN_OR_RAISE(auto first, Publish(Wrap(LimitNode{wanted}, some), storage));
-    ARROW_ASSIGN_OR_RAISE(first, Observe(first, "whether there are enough rows"));
+    ARROW_ASSIGN_OR_RAISE(first, Observe(first, Decision::kWhetherRowsSuffice));
     ARROW_ASSIGN_OR_RAISE(const auto partitions, PartitionsOf(first));
     if (!partitions.has_value()) return first;
     for (size_t i = 0; i < first.size() && (wanted > 0 || kept.empty()); ++i) {

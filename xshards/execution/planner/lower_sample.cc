@@ -7,7 +7,7 @@
 
 #include <arrow/array.h>
 
-#include "xshards/execution/planner/algorithm_note.h"
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/planner.h"
 #include "xshards/plan/sampling.h"
 
@@ -108,8 +108,8 @@ arrow::Result<Trees> Planner::LowerSample(const Plan& plan, Storage storage) {
   ARROW_RETURN_NOT_OK(OutputSchema(*MakeNode(sample, {trees[0]})).status());
   // A row is identified by its global row number, so rows are counted first.
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
-  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "which rows are drawn"));
-  Note(AlgorithmNote(*plan));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kDrawnRows));
+  Note(ChooseAlgorithm(*plan));
   ARROW_ASSIGN_OR_RAISE(const auto partitions, PartitionsOf(trees));
   sample.phase = SamplePhase::kDraw;
   std::vector<SampleNode> nodes(trees.size(), sample);
@@ -135,7 +135,7 @@ arrow::Status Planner::WeighRows(const Trees& trees, std::vector<SampleNode>& no
     weighing.push_back(MakeNode(std::move(node), {trees[i]}));
   }
   ARROW_ASSIGN_OR_RAISE(weighing, Publish(std::move(weighing), Storage::kHeap));
-  ARROW_ASSIGN_OR_RAISE(weighing, Observe(weighing, "which rows are drawn"));
+  ARROW_ASSIGN_OR_RAISE(weighing, Observe(weighing, Decision::kDrawnRows));
   ARROW_ASSIGN_OR_RAISE(const auto found, PartitionsOf(weighing));
   if (!found.has_value()) return arrow::Status::OK();
   const auto& weighed = *found;

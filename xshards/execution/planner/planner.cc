@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
-#include <set>
 #include <utility>
 
-#include "xshards/execution/planner/algorithm_note.h"
-#include "xshards/execution/planner/stage_label.h"
 #include "xshards/plan/result_store.h"
 #include "xshards/types/conform.h"
 
@@ -21,18 +18,6 @@ arrow::Status CheckPairs(const PlanNode& node, size_t left, size_t right) {
   return arrow::Status::Invalid(
       Describe(node), " needs the same number of partitions on both sides; got ", left,
       " and ", right);
-}
-
-StagePlace PlaceOf(const PlanNode& tree) {
-  if (NeedsPythonThreads(tree)) return StagePlace::kPythonThreads;
-  return NeedsPython(tree) ? StagePlace::kProcesses : StagePlace::kThreads;
-}
-
-void AddInputs(const PlanNode& tree, std::set<int32_t>& inputs) {
-  if (tree.kind() == NodeKind::kStageInput) {
-    inputs.insert(tree.as<StageInputNode>().stage->number);
-  }
-  for (const auto& input : tree.inputs) AddInputs(*input, inputs);
 }
 
 }  // namespace
@@ -146,7 +131,7 @@ arrow::Result<Trees> Planner::LowerTable(const Plan& plan, Storage storage,
                                    [](const Plan& tree) { return IsFunction(*tree); });
   if (unknown) {
     ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
-    ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the columns that the function gives"));
+    ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kColumnsOfFunction));
   }
   for (const auto& tree : trees) ARROW_RETURN_NOT_OK(CheckTable(*tree, consumer));
   return trees;
@@ -160,7 +145,7 @@ arrow::Result<Trees> Planner::LowerUnion(const Plan& plan, Storage storage) {
     ARROW_ASSIGN_OR_RAISE(auto trees, Lower(input, storage));
     if (!trees.empty() && IsFunction(*trees[0])) {
       ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
-      ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the columns that the function gives"));
+      ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kColumnsOfFunction));
     }
     // Each input on its own first: how many partitions it has decides no type.
     std::shared_ptr<arrow::Schema> own;
@@ -202,7 +187,7 @@ arrow::Result<Trees> Planner::LowerCache(const Plan& plan, Storage storage) {
   if (const auto filled = Filled(cache)) return ToTrees(*filled);
   ARROW_ASSIGN_OR_RAISE(auto trees, Lower(plan->inputs[0], storage));
   ARROW_ASSIGN_OR_RAISE(trees, Publish(std::move(trees), storage));
-  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, "the partitions of the cache"));
+  ARROW_ASSIGN_OR_RAISE(trees, Observe(trees, Decision::kPartitionsOfCache));
   ARROW_ASSIGN_OR_RAISE(auto partitions, PartitionsOf(trees));
   if (partitions.has_value() && execution_.runs()) Fill(cache, *std::move(partitions));
   return trees;
@@ -225,20 +210,13 @@ void Planner::Fill(const CacheNode& cache, std::vector<Partition> partitions) co
 }
 
 int32_t Planner::AddStage(Trees trees, SinkSpec sink) {
-  Stage stage{.number = static_cast<int32_t>(graph_.stages.size()) + 1};
-  std::set<int32_t> inputs;
-  for (const Plan& tree : trees) AddInputs(*tree, inputs);
-  stage.inputs.assign(inputs.begin(), inputs.end());
-  if (!trees.empty()) {
-    stage.place = PlaceOf(*trees[0]);
-    stage.label = StageLabel(*trees[0], sink);
-  }
+  Stage stage{.number = static_cast<int32_t>(graph_.stages.size()) + 1,
+              .trees = std::move(trees),
+              .sink = std::move(sink)};
+  DescribeTrees(graph_, &stage);
   // Output of worker processes is read by other processes.
-  if (stage.place == StagePlace::kProcesses) sink.storage = Storage::kShared;
-  stage.num_fragments = static_cast<int>(trees.size());
-  stage.notes = std::exchange(notes_, {});
-  stage.trees = std::move(trees);
-  stage.sink = std::move(sink);
+  if (stage.place == StagePlace::kProcesses) stage.sink.storage = Storage::kShared;
+  stage.algorithms = std::exchange(algorithms_, {});
   graph_.stages.push_back(std::move(stage));
   return graph_.stages.back().number;
 }
@@ -250,11 +228,11 @@ arrow::Result<Trees> Planner::Publish(Trees trees, Storage storage) {
   };
   if (all_are(NodeKind::kLiteral)) return trees;
   if (all_are(NodeKind::kStageInput)) {
-    // A node without its own stage: its note goes to the stage it reads.
+    // A node without its own stage: its algorithm is noted at the stage it reads.
     const int32_t number = trees[0]->as<StageInputNode>().stage->number;
-    auto& notes = graph_.stages[static_cast<size_t>(number) - 1].notes;
-    std::move(notes_.begin(), notes_.end(), std::back_inserter(notes));
-    notes_.clear();
+    auto& algorithms = graph_.stages[static_cast<size_t>(number) - 1].algorithms;
+    std::move(algorithms_.begin(), algorithms_.end(), std::back_inserter(algorithms));
+    algorithms_.clear();
     return trees;
   }
   ARROW_ASSIGN_OR_RAISE(const auto schema, OutputSchema(*trees[0]));
@@ -280,7 +258,7 @@ Trees Planner::ReadStage(int32_t number, const std::shared_ptr<arrow::Schema>& s
   return trees;
 }
 
-arrow::Result<Trees> Planner::Observe(const Trees& trees, const std::string& decides) {
+arrow::Result<Trees> Planner::Observe(const Trees& trees, Decision decides) {
   Trees observed;
   for (const Plan& tree : trees) {
     ARROW_ASSIGN_OR_RAISE(auto with_facts, Observe(tree, decides));
@@ -289,7 +267,7 @@ arrow::Result<Trees> Planner::Observe(const Trees& trees, const std::string& dec
   return observed;
 }
 
-arrow::Result<Plan> Planner::Observe(const Plan& tree, const std::string& decides) {
+arrow::Result<Plan> Planner::Observe(const Plan& tree, Decision decides) {
   if (tree->kind() != NodeKind::kStageInput) {
     std::vector<Plan> inputs;
     for (const auto& input : tree->inputs) {
@@ -302,7 +280,7 @@ arrow::Result<Plan> Planner::Observe(const Plan& tree, const std::string& decide
   if (leaf.num_rows >= 0) return tree;
   auto& stage_decides =
       graph_.stages[static_cast<size_t>(leaf.stage->number) - 1].decides;
-  if (stage_decides.empty()) stage_decides = decides;
+  if (stage_decides == Decision::kNothing) stage_decides = decides;
   ARROW_ASSIGN_OR_RAISE(const auto output, execution_.Await(graph_, leaf.stage->number));
   if (output == nullptr) return tree;
   leaf.num_rows = 0;

@@ -5,13 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
+#include "xshards/execution/planner/algorithm.h"
 #include "xshards/execution/planner/range_boundaries.h"
 #include "xshards/execution/planner/stage_graph.h"
 #include "xshards/execution/planner/stage_trees.h"
@@ -79,7 +79,7 @@ class Planner {
   arrow::Result<std::optional<std::vector<Partition>>> PartitionsOf(const Trees& trees);
   /// Run the stages that trees read, so that the rows, bytes and schema of their leaves
   /// are known. `decides` says what depends on them.
-  arrow::Result<Trees> Observe(const Trees& trees, const std::string& decides);
+  arrow::Result<Trees> Observe(const Trees& trees, Decision decides);
 
   StageGraph& graph() { return graph_; }
   const StageGraph& graph() const { return graph_; }
@@ -127,7 +127,7 @@ class Planner {
   arrow::Result<Trees> Partitioned(Trees trees, SinkSpec sink);
   /// Trees that each read one partition of a stage.
   Trees ReadStage(int32_t number, const std::shared_ptr<arrow::Schema>& schema);
-  arrow::Result<Plan> Observe(const Plan& tree, const std::string& decides);
+  arrow::Result<Plan> Observe(const Plan& tree, Decision decides);
   /// The approximate bytes that trees output, estimated from their inputs; -1 if unknown
   /// before running.
   int64_t EstimateBytes(const Trees& trees) const;
@@ -139,13 +139,13 @@ class Planner {
   void Fill(const CacheNode& cache, std::vector<Partition> partitions) const;
   /// Reject a leaf that does not hold a table.
   arrow::Status CheckTable(const PlanNode& tree, const PlanNode& consumer);
-  /// Add a note to the next stage: "algorithm: reason".
-  void Note(std::string note) { notes_.push_back(std::move(note)); }
+  /// Note the algorithm that the next stage belongs to.
+  void Note(AlgorithmChoice choice) { algorithms_.push_back(std::move(choice)); }
 
   const Options options_;
   StageExecution& execution_;
   StageGraph graph_;
-  std::vector<std::string> notes_;  // of the next stage
+  std::vector<AlgorithmChoice> algorithms_;  // of the next stage
   int32_t num_shared_tables_ = 0;
 };
 

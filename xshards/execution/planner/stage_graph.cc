@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/execution/planner/stage_graph.h"
 
+#include <algorithm>
 #include <iomanip>
+#include <iterator>
+#include <map>
 #include <sstream>
 #include <utility>
 
+#include "xshards/execution/planner/stage_label.h"
 #include "xshards/plan/codec.h"
 
 namespace xshards {
@@ -12,7 +16,7 @@ namespace xshards {
 namespace {
 
 // "XSG" and a version. Raise it whenever the bytes change.
-constexpr uint32_t kGraphMagic = 0x47535803;
+constexpr uint32_t kGraphMagic = 0x47535804;
 
 std::string Bytes(int64_t bytes) {
   static constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
@@ -35,23 +39,41 @@ std::string Figures(const StageProfile& profile) {
 
 arrow::Status Put(const Stage& stage, PlanEncoder& encoder) {
   auto& bytes = encoder.bytes();
-  bytes.Put(stage.number);
   bytes.Put(static_cast<int64_t>(stage.trees.size()));
   for (const Plan& tree : stage.trees) ARROW_RETURN_NOT_OK(encoder.Put(*tree));
   ARROW_RETURN_NOT_OK(encoder.Put(stage.sink));
   bytes.Put(stage.paths);
-  bytes.Put(stage.place);
-  bytes.Put(stage.num_fragments);
-  bytes.Put(stage.label);
-  bytes.Put(stage.inputs);
-  bytes.Put(stage.notes);
+  bytes.Put(static_cast<int64_t>(stage.algorithms.size()));
+  for (const auto& choice : stage.algorithms) {
+    bytes.Put(choice.algorithm);
+    bytes.Put(choice.reason);
+  }
   bytes.Put(stage.decides);
+  return arrow::Status::OK();
+}
+
+/// An enumeration of `count` values from 0.
+template <typename Enum>
+arrow::Status GetEnum(ByteReader& bytes, int count, const char* name, Enum* value) {
+  ARROW_RETURN_NOT_OK(bytes.Get(value));
+  if (static_cast<int>(*value) < count) return arrow::Status::OK();
+  return arrow::Status::Invalid("Encoded stage has an unknown ", name, ": ",
+                                static_cast<int>(*value));
+}
+
+arrow::Status GetAlgorithms(ByteReader& bytes, std::vector<AlgorithmChoice>* algorithms) {
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(bytes.GetCount(&count));
+  for (int64_t i = 0; i < count; ++i) {
+    auto& choice = algorithms->emplace_back();
+    ARROW_RETURN_NOT_OK(GetEnum(bytes, kNumAlgorithms, "algorithm", &choice.algorithm));
+    ARROW_RETURN_NOT_OK(bytes.Get(&choice.reason));
+  }
   return arrow::Status::OK();
 }
 
 arrow::Status Get(PlanDecoder& decoder, Stage* stage) {
   auto& bytes = decoder.bytes();
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->number));
   int64_t count = 0;
   ARROW_RETURN_NOT_OK(bytes.GetCount(&count));
   for (int64_t i = 0; i < count; ++i) {
@@ -60,19 +82,57 @@ arrow::Status Get(PlanDecoder& decoder, Stage* stage) {
   }
   ARROW_RETURN_NOT_OK(decoder.Get(&stage->sink));
   ARROW_RETURN_NOT_OK(bytes.Get(&stage->paths));
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->place));
-  if (stage->place > StagePlace::kPythonThreads) {
-    return arrow::Status::Invalid("Encoded stage has an unknown runner: ",
-                                  static_cast<int>(stage->place));
+  ARROW_RETURN_NOT_OK(GetAlgorithms(bytes, &stage->algorithms));
+  return GetEnum(bytes, kNumDecisions, "decision", &stage->decides);
+}
+
+StagePlace PlaceOf(const PlanNode& tree) {
+  if (NeedsPythonThreads(tree)) return StagePlace::kPythonThreads;
+  return NeedsPython(tree) ? StagePlace::kProcesses : StagePlace::kThreads;
+}
+
+/// The partitions of each stage that trees read, as often as they are read.
+using Reads = std::map<int32_t, std::vector<int32_t>>;
+
+void AddReads(const PlanNode& tree, Reads& reads) {
+  if (tree.kind() == NodeKind::kStageInput) {
+    const auto& leaf = tree.as<StageInputNode>();
+    auto& partitions = reads[leaf.stage->number];
+    partitions.insert(partitions.end(), leaf.partitions.begin(), leaf.partitions.end());
   }
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->num_fragments));
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->label));
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->inputs));
-  ARROW_RETURN_NOT_OK(bytes.Get(&stage->notes));
-  return bytes.Get(&stage->decides);
+  for (const auto& input : tree.inputs) AddReads(*input, reads);
+}
+
+bool AnyTwice(std::vector<int32_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+}
+
+std::vector<StageEdge> EdgesOf(const StageGraph& graph, const std::vector<Plan>& trees) {
+  Reads reads;
+  for (const Plan& tree : trees) AddReads(*tree, reads);
+  std::vector<StageEdge> edges;
+  for (const auto& [number, partitions] : reads) {
+    StageEdge edge{.stage = number, .broadcast = AnyTwice(partitions)};
+    const bool exists = number >= 1 && number <= std::ssize(graph.stages);
+    if (exists) {
+      const auto& sink = graph.stages[static_cast<size_t>(number) - 1].sink;
+      if (sink.kind == SinkKind::kPartition) edge.exchange = sink.mode;
+    }
+    edges.push_back(edge);
+  }
+  return edges;
 }
 
 }  // namespace
+
+void DescribeTrees(const StageGraph& graph, Stage* stage) {
+  stage->num_fragments = static_cast<int>(stage->trees.size());
+  stage->inputs = EdgesOf(graph, stage->trees);
+  if (stage->trees.empty()) return;
+  stage->place = PlaceOf(*stage->trees[0]);
+  stage->label = StageLabel(*stage->trees[0], stage->sink);
+}
 
 const char* ToString(StagePlace place) {
   switch (place) {
@@ -98,9 +158,11 @@ std::string FormatStages(const StageGraph& graph, const Profile* profile) {
         num_run < profile->stages.size()) {
       text += "      " + Figures(profile->stages[num_run++]) + "\n";
     }
-    for (const auto& note : stage.notes) text += "      " + note + "\n";
-    if (!stage.decides.empty()) {
-      text += "      its output decides " + stage.decides + "\n";
+    for (const auto& choice : stage.algorithms) {
+      text += "      " + choice.ToString() + "\n";
+    }
+    if (stage.decides != Decision::kNothing) {
+      text += std::string("      its output decides ") + ToString(stage.decides) + "\n";
     }
   }
   return text;
@@ -131,7 +193,10 @@ arrow::Result<StageGraph> DecodeStageGraph(
   ARROW_RETURN_NOT_OK(decoder.bytes().GetCount(&count));
   StageGraph graph;
   for (int64_t i = 0; i < count; ++i) {
-    ARROW_RETURN_NOT_OK(Get(decoder, &graph.stages.emplace_back()));
+    Stage stage{.number = static_cast<int32_t>(i) + 1};
+    ARROW_RETURN_NOT_OK(Get(decoder, &stage));
+    DescribeTrees(graph, &stage);
+    graph.stages.push_back(std::move(stage));
   }
   ARROW_RETURN_NOT_OK(decoder.bytes().ExpectEnd());
   return graph;

@@ -17,7 +17,7 @@ Executor::Executor(const ExecutionEnvironment& environment, const arrow::StopTok
 
 arrow::Result<std::vector<Partition>> Executor::Publish(Trees trees) {
   ARROW_ASSIGN_OR_RAISE(trees, planner_.Publish(std::move(trees), Storage::kHeap));
-  ARROW_ASSIGN_OR_RAISE(trees, planner_.Observe(trees, ""));
+  ARROW_ASSIGN_OR_RAISE(trees, planner_.Observe(trees, Decision::kNothing));
   ARROW_ASSIGN_OR_RAISE(auto partitions, planner_.PartitionsOf(trees));
   return *std::move(partitions);
 }

@@ -114,7 +114,7 @@ arrow::Result<std::shared_ptr<const StageOutput>> StageRunner::Run(Stage& stage)
   ARROW_ASSIGN_OR_RAISE(const auto fragments, MakeFragments(stage));
   StageProfile profile{.label = stage.label, .runner = runner->name()};
   profile.num_fragments = static_cast<int>(fragments.size());
-  profile.notes = stage.notes;
+  for (const auto& choice : stage.algorithms) profile.notes.push_back(choice.ToString());
   environment_.progress->StartStage(profile.label, profile.num_fragments);
   profile.begin_ns = SteadyNanoseconds();
   auto* const budget = environment_.storage.budget;

@@ -38,7 +38,8 @@ TEST(JoinChoice, CrossJoinBuildsOnTheSmallerSide) {
 TEST(JoinChoice, IsOpenIfSizesAreUnknown) {
   const auto choice = Choose(JoinType::kInner, -1, 5);
   EXPECT_FALSE(choice.hold_all);
-  EXPECT_TRUE(choice.reason.starts_with("hash join: ")) << choice.reason;
+  EXPECT_EQ(choice.algorithm.algorithm, Algorithm::kUndecidedJoin);
+  EXPECT_TRUE(choice.algorithm.ToString().starts_with("hash join: the smaller side "));
 }
 
 TEST(JoinChoice, EnoughPartitionsForTheBuildSideToFit) {

@@ -19,6 +19,7 @@
 namespace xshards {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::NumberedShards;
@@ -106,7 +107,7 @@ TEST_F(PlannerTest, StagesNameTheStagesTheyRead) {
                        Stages(shards_.Filter(col("id") > lit(3)).Repartition(3)));
   ASSERT_EQ(graph.stages.size(), 2);
   EXPECT_THAT(graph.stages[0].inputs, ElementsAre());
-  EXPECT_THAT(graph.stages[1].inputs, ElementsAre(1));
+  EXPECT_THAT(graph.stages[1].inputs, ElementsAre(StageEdge{.stage = 1}));
   EXPECT_EQ(graph.stages[1].label, "Read stage 1 → partition into 3");
 }
 
@@ -114,8 +115,62 @@ TEST_F(PlannerTest, NamesTheDecisionsThatOutputMakes) {
   const auto filtered = shards_.Filter(col("id") > lit(3));
   ASSERT_OK_AND_ASSIGN(const auto graph, Stages(filtered.Sort({{"value"}})));
   ASSERT_EQ(graph.stages.size(), 3);
-  EXPECT_EQ(graph.stages[0].decides, "whether the rows are already sorted");
-  EXPECT_THAT(graph.stages[1].notes, ElementsAre(HasSubstr("range sort")));
+  EXPECT_EQ(graph.stages[0].decides, Decision::kWhetherRowsAreSorted);
+  ASSERT_EQ(graph.stages[1].algorithms.size(), 1);
+  EXPECT_EQ(graph.stages[1].algorithms[0].algorithm, Algorithm::kRangeSort);
+  EXPECT_EQ(graph.stages[2].decides, Decision::kNothing);
+  EXPECT_THAT(graph.stages[2].inputs,
+              ElementsAre(StageEdge{.stage = 2, .exchange = ExchangeMode::kRange}));
+}
+
+TEST_F(PlannerTest, EdgesSayHowRowsMove) {
+  // Each fragment of the join reads one partition of the left and the whole right.
+  const auto few = shards_.Filter(col("id") < lit(5)).Repartition(2);
+  auto join = on_key_;
+  join.type = JoinType::kLeft;
+  ASSERT_OK_AND_ASSIGN(const auto graph,
+                       Stages(shards_.PartitionBy({"id"}, 3).Join(few, join)));
+  ASSERT_EQ(graph.stages.size(), 4) << FormatStages(graph);
+  EXPECT_THAT(graph.stages[2].inputs, ElementsAre(StageEdge{.stage = 2}));
+  EXPECT_THAT(graph.stages[3].inputs,
+              ElementsAre(StageEdge{.stage = 1, .exchange = ExchangeMode::kHash},
+                          StageEdge{.stage = 3,
+                                    .exchange = ExchangeMode::kRoundRobin,
+                                    .broadcast = true}));
+}
+
+// Plans whose data decide: before they run, other stages are expected than those that
+// run, and the stage that decides says so.
+TEST_F(PlannerTest, MarksTheStageWhoseOutputChangesThePlan) {
+  const auto same = [](const ShardView& shard) { return shard; };
+  struct Case {
+    std::string name;
+    XShards plan;
+    Decision decision;
+  };
+  const std::vector<Case> cases = {
+      {"a limit within a partition", shards_.Filter(col("id") >= lit(0)).Head(60),
+       Decision::kWhetherRowsSuffice},
+      {"a sort of sorted rows that do not exist yet",
+       shards_.Filter(col("id") >= lit(0)).Sort({{"id"}}),
+       Decision::kWhetherRowsAreSorted},
+      {"distinct rows, all of which are kept",
+       shards_.Filter(col("id") >= lit(0)).DropDuplicates({"id"}).ValueOrDie(),
+       Decision::kWhetherMostRowsAreKept},
+      {"a join of results of functions",
+       shards_.TransformShard(same).Join(shards_.TransformShard(same), on_key_),
+       Decision::kColumnsOfFunction},
+  };
+  for (const auto& [name, plan, decision] : cases) {
+    ASSERT_OK_AND_ASSIGN(const auto graph, Stages(plan));
+    std::vector<Decision> decisions;
+    for (const auto& stage : graph.stages) decisions.push_back(stage.decides);
+    EXPECT_THAT(decisions, Contains(decision)) << name << "\n" << FormatStages(graph);
+    EXPECT_THAT(FormatStages(graph),
+                HasSubstr(std::string("its output decides ") + ToString(decision)));
+    ASSERT_OK(plan.Collect().status());
+    EXPECT_NE(Labels(graph), LabelsThatRan()) << name << "\n" << FormatStages(graph);
+  }
 }
 
 TEST_F(PlannerTest, ReplansByKnownSizes) {

@@ -43,11 +43,33 @@ TEST_F(StageGraphTest, RoundTripsThroughBytes) {
   EXPECT_EQ(FormatStages(decoded), FormatStages(graph));
   for (size_t i = 0; i < graph.stages.size(); ++i) {
     ASSERT_EQ(decoded.stages[i].trees.size(), graph.stages[i].trees.size());
+    EXPECT_EQ(decoded.stages[i].number, graph.stages[i].number);
     EXPECT_EQ(decoded.stages[i].inputs, graph.stages[i].inputs);
+    EXPECT_EQ(decoded.stages[i].algorithms, graph.stages[i].algorithms);
+    EXPECT_EQ(decoded.stages[i].decides, graph.stages[i].decides);
+    EXPECT_EQ(decoded.stages[i].place, graph.stages[i].place);
+    EXPECT_EQ(decoded.stages[i].label, graph.stages[i].label);
+    EXPECT_EQ(decoded.stages[i].num_fragments, graph.stages[i].num_fragments);
     EXPECT_EQ(decoded.stages[i].sink.mode, graph.stages[i].sink.mode);
     EXPECT_EQ(FormatPlan(*decoded.stages[i].trees[0]),
               FormatPlan(*graph.stages[i].trees[0]));
   }
+}
+
+TEST_F(StageGraphTest, RejectsUnknownAlgorithmsAndDecisions) {
+  const auto decoded_after = [&](auto change) {
+    auto graph = Graph(shards_.PartitionBy({"key"}, 2));
+    change(graph.stages[0]);
+    const auto encoded = EncodeStageGraph(graph, context_->storage()).ValueOrDie();
+    return DecodeStageGraph(encoded.bytes, encoded.segments, context_->storage());
+  };
+  ASSERT_OK(decoded_after([](Stage&) {}).status());
+  EXPECT_FAILS(Invalid, "unknown algorithm: 21", decoded_after([](Stage& stage) {
+                 stage.algorithms[0].algorithm = static_cast<Algorithm>(kNumAlgorithms);
+               }));
+  EXPECT_FAILS(Invalid, "unknown decision: 12", decoded_after([](Stage& stage) {
+                 stage.decides = static_cast<Decision>(kNumDecisions);
+               }));
 }
 
 TEST_F(StageGraphTest, RejectsForeignAndTruncatedBytes) {

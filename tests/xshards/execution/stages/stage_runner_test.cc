@@ -42,7 +42,7 @@ TEST_F(StageRunnerTest, RunsOnlyTheRequestedStages) {
   ASSERT_OK_AND_ASSIGN(auto trees, planner.Lower(plan, Storage::kHeap));
   EXPECT_EQ(planner.graph().stages.size(), 1);
   EXPECT_EQ(runner.profile().stages.size(), 0);
-  ASSERT_OK_AND_ASSIGN(trees, planner.Observe(trees, "nothing"));
+  ASSERT_OK_AND_ASSIGN(trees, planner.Observe(trees, Decision::kNothing));
   EXPECT_EQ(runner.profile().stages.size(), 1);
   int64_t rows = 0;
   for (const auto& tree : trees) rows += tree->as<StageInputNode>().num_rows;
