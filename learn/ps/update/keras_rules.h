@@ -5,13 +5,20 @@ namespace xshards::learn {
 
 // Hyper-parameters of Keras' optimizers, with the meaning and the defaults they have in
 // keras.optimizers. `weight_decay` shrinks the weights by learning_rate * weight_decay
-// before each update, as every optimizer of Keras does it.
+// before each update, as every optimizer of Keras does it. In alphabetical order.
 
-struct KerasSgd {
-  double learning_rate = 1e-2;
-  double momentum = 0;
+struct KerasAdadelta {
+  double learning_rate = 1e-3;
+  double rho = 0.95;
+  double epsilon = 1e-7;
   double weight_decay = 0;
-  bool nesterov = false;
+};
+
+struct KerasAdagrad {
+  double learning_rate = 1e-3;
+  double initial_accumulator = 0.1;
+  double epsilon = 1e-7;
+  double weight_decay = 0;
 };
 
 /// Adam and AdamW.
@@ -24,38 +31,7 @@ struct KerasAdam {
   bool amsgrad = false;
 };
 
-struct KerasRmsProp {
-  double learning_rate = 1e-3;
-  double rho = 0.9;
-  double momentum = 0;
-  double epsilon = 1e-7;
-  double weight_decay = 0;
-  bool centered = false;
-};
-
-struct KerasAdagrad {
-  double learning_rate = 1e-3;
-  double initial_accumulator = 0.1;
-  double epsilon = 1e-7;
-  double weight_decay = 0;
-};
-
-struct KerasAdadelta {
-  double learning_rate = 1e-3;
-  double rho = 0.95;
-  double epsilon = 1e-7;
-  double weight_decay = 0;
-};
-
 struct KerasAdamax {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-7;
-  double weight_decay = 0;
-};
-
-struct KerasNadam {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -80,6 +56,30 @@ struct KerasLion {
   double beta1 = 0.9;
   double beta2 = 0.99;
   double weight_decay = 0;
+};
+
+struct KerasNadam {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-7;
+  double weight_decay = 0;
+};
+
+struct KerasRmsProp {
+  double learning_rate = 1e-3;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-7;
+  double weight_decay = 0;
+  bool centered = false;
+};
+
+struct KerasSgd {
+  double learning_rate = 1e-2;
+  double momentum = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
 };
 
 }  // namespace xshards::learn
