@@ -93,16 +93,9 @@ TEST(ParameterServer, ChecksNumbersOfParametersReplicasAndStates) {
   EXPECT_FAILS(IndexError, "replicas 0 to 2, got 3", region.CheckReplica(3));
   ASSERT_OK(region.CheckState(0));
   EXPECT_FAILS(IndexError, "optimizer states, got 9", region.CheckState(9));
-}
-
-TEST(ParameterServer, GivesTheVectorsOfItsRegion) {
-  const auto server = MakeServer({{.name = "a", .count = 1}, {.name = "b", .count = 2}},
-                                 {.rules = {Adam{}}, .num_replicas = 3});
-  const auto& region = *server->region();
   EXPECT_EQ(server->State(1).ValueOrDie(), region.state(1));
   EXPECT_EQ(server->Gradient(2).ValueOrDie(), region.gradient(2));
   EXPECT_EQ(server->Presence(2).ValueOrDie().data(), region.presence(2).data());
-  EXPECT_EQ(server->Presence(2).ValueOrDie().size(), 2);
   EXPECT_EQ(server->Rows(0).ValueOrDie(), 0);
   EXPECT_FAILS(IndexError, "optimizer states, got 2", server->State(2));
   EXPECT_FAILS(IndexError, "replicas 0 to 2, got 3", server->Gradient(3));
