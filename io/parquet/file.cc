@@ -25,14 +25,6 @@ void CollectLeaves(const parquet::arrow::SchemaField& field, std::vector<int>* l
   for (const auto& child : field.children) CollectLeaves(child, leaves);
 }
 
-const parquet::arrow::SchemaField* FindField(const parquet::arrow::FileReader& reader,
-                                             const std::string& name) {
-  for (const auto& field : reader.manifest().schema_fields) {
-    if (field.field->name() == name) return &field;
-  }
-  return nullptr;
-}
-
 // Up to this many bytes of a row group, complete columns are read at a time.
 constexpr int64_t kMaxWholeBytes = 32LL << 20;
 
@@ -114,18 +106,27 @@ arrow::Result<std::unique_ptr<ParquetFile>> ParquetFile::Make(
   const auto status = CatchParquet([&] { return file->reader_->GetSchema(&schema); });
   if (!status.ok()) return WithPath(status, "Could not read the schema of", path);
   file->schema_ = EngineSchema(*schema);
+  // The first of several columns of a name.
+  for (const auto& field : file->reader_->manifest().schema_fields) {
+    file->fields_.emplace(field.field->name(), &field);
+  }
   return file;
 }
 
+const parquet::arrow::SchemaField* ParquetFile::FindField(const std::string& name) const {
+  const auto found = fields_.find(name);
+  return found == fields_.end() ? nullptr : found->second;
+}
+
 int ParquetFile::LeafIndex(const std::string& column) const {
-  const auto* field = FindField(*reader_, column);
+  const auto* field = FindField(column);
   return field == nullptr || !field->is_leaf() ? -1 : field->column_index;
 }
 
 std::vector<int> ParquetFile::LeafIndices(const std::vector<std::string>& columns) const {
   std::vector<int> leaves;
   for (const auto& column : columns) {
-    if (const auto* field = FindField(*reader_, column)) CollectLeaves(*field, &leaves);
+    if (const auto* field = FindField(column)) CollectLeaves(*field, &leaves);
   }
   return leaves;
 }
@@ -173,7 +174,7 @@ std::vector<ParquetColumn> ParquetFile::Columns(int row_group,
                                                 const arrow::Schema& wanted) const {
   std::vector<ParquetColumn> columns;
   for (const auto& one : wanted.fields()) {
-    const auto* field = FindField(*reader_, one->name());
+    const auto* field = FindField(one->name());
     if (field == nullptr) continue;
     ParquetColumn column{
         .field = arrow::field(one->name(), EngineType(field->field->type())),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <arrow/memory_pool.h>
@@ -11,6 +12,7 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 #include <parquet/arrow/reader.h>
+#include <parquet/arrow/schema.h>
 
 #include "io/fs/bounded_file.h"
 #include "io/parquet/row_group_reader.h"
@@ -75,6 +77,8 @@ class ParquetFile {
       arrow::MemoryPool* pool, bool in_pieces);
   /// The existing columns of these names.
   std::vector<ParquetColumn> Columns(int row_group, const arrow::Schema& wanted) const;
+  /// The column of a name, or nullptr.
+  const parquet::arrow::SchemaField* FindField(const std::string& name) const;
 
   std::string path_;
   bool is_local_ = true;
@@ -83,6 +87,7 @@ class ParquetFile {
   std::unique_ptr<parquet::arrow::FileReader> reader_;
   std::shared_ptr<parquet::FileMetaData> metadata_;
   std::shared_ptr<arrow::Schema> schema_;
+  std::unordered_map<std::string, const parquet::arrow::SchemaField*> fields_;
 };
 
 }  // namespace xshards::io

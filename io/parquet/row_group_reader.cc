@@ -32,18 +32,16 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
 
   arrow::Status Finish(std::unique_ptr<arrow::RecordBatchReader> others) {
     others_ = std::move(others);
+    const auto other_schema = others_ == nullptr ? nullptr : others_->schema();
     arrow::FieldVector fields;
     for (auto& column : columns_) {
       if (column.decoder == nullptr) {
-        const auto other_fields = others_->schema()->fields();
-        const auto found = std::find_if(
-            other_fields.begin(), other_fields.end(),
-            [&](const auto& field) { return field->name() == column.field->name(); });
-        if (found == other_fields.end()) {
+        const auto found = other_schema->GetAllFieldIndices(column.field->name());
+        if (found.empty()) {
           return arrow::Status::Invalid("No column '", column.field->name(), "'");
         }
-        column.other = static_cast<int>(found - other_fields.begin());
-        column.field = column.field->WithType((*found)->type());
+        column.other = found.front();
+        column.field = column.field->WithType(other_schema->field(column.other)->type());
       }
       fields.push_back(column.field);
     }

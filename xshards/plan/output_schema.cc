@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <arrow/type.h>
@@ -148,13 +151,15 @@ arrow::Result<ProjectNode> ExpandProject(const ProjectNode& node,
     expanded.names.push_back(name);
     expanded.expressions.push_back(std::move(expression));
   };
+  const std::unordered_set<std::string_view> dropped(node.drop.begin(), node.drop.end());
+  std::unordered_map<std::string_view, size_t> computed;
+  for (size_t i = 0; i < node.names.size(); ++i) computed.emplace(node.names[i], i);
   for (const auto& field : input.fields()) {
     const std::string& name = field->name();
-    if (std::find(node.drop.begin(), node.drop.end(), name) != node.drop.end()) continue;
-    auto replaced = std::find(node.names.begin(), node.names.end(), name);
-    add(name, replaced == node.names.end()
-                  ? col(name)
-                  : node.expressions[static_cast<size_t>(replaced - node.names.begin())]);
+    if (dropped.contains(name)) continue;
+    const auto replaced = computed.find(name);
+    add(name,
+        replaced == computed.end() ? col(name) : node.expressions[replaced->second]);
   }
   for (size_t i = 0; i < node.names.size(); ++i) {
     if (input.GetFieldIndex(node.names[i]) < 0) add(node.names[i], node.expressions[i]);

@@ -305,15 +305,20 @@ class _Columns:
     """What a function that computes a column gets: expressions by label."""
 
     def __init__(self, shards: RowOps) -> None:
+        # Once, not for each column: a function may read all of a wide table.
         self._shards = shards
+        self._names = set(shards._full_schema().names)
+        self._labels = shards._labels()
+        self._key_of = shards._key_lookup("columns")
 
     def __getitem__(self, label: Any) -> Expression:
-        (name,) = self._shards._keys_named("columns", [label])
-        self._shards._check_columns([name], self._shards._full_schema().names)
+        name = self._key_of(label)
+        if name not in self._names:
+            self._shards._check_columns([name], self._shards._full_schema().names)
         return col(name)
 
     def __getattr__(self, name: str) -> Expression:
-        if name.startswith("_") or name not in self._shards._labels():
+        if name.startswith("_") or name not in self._labels:
             msg = (
                 f"there is no column {name!r}: a function that computes a column gets "
                 "expressions of columns, as d['a'], not a DataFrame"

@@ -71,6 +71,17 @@ def test_columns_that_are_added_in_a_loop_each_from_the_one_before(frame):
     pd.testing.assert_frame_equal(shards.to_pandas(), expected)
 
 
+def test_a_function_that_reads_each_column_of_a_wide_table():
+    names = [f"c{i}" for i in range(3000)]
+    shards = xs.from_pandas(pd.DataFrame({name: [1, 2] for name in names}), 1)
+
+    def last(columns):
+        by_label = [columns[name] for name in names]
+        return by_label[-1] + columns.c7
+
+    assert shards.assign(c=last).select(["c"]).to_pandas()["c"].tolist() == [2, 4]
+
+
 def test_loop_travels_to_worker_processes(frame):
     value, expected = col("x"), frame["x"]
     for _ in range(60):
