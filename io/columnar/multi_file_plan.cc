@@ -15,6 +15,7 @@
 #include "io/options/type_names.h"
 #include "io/scan/hive_scan.h"
 #include "io/scan/scan_stream.h"
+#include "io/text/text_encoding.h"
 #include "io/text/text_splits.h"
 #include "xshards/types/conform.h"
 
@@ -127,6 +128,18 @@ arrow::Status CheckSizes(const InputFile& file, const TypedFile& typed) {
   return arrow::Status::OK();
 }
 
+// Python and Arrow take names for UTF-8, which the formats do not check.
+arrow::Status CheckNames(const std::string& path, const arrow::FieldVector& fields) {
+  for (const auto& field : fields) {
+    if (!IsUtf8(field->name())) {
+      return WithPath(arrow::Status::Invalid("the name of a column is not UTF-8"),
+                      "Could not read", path);
+    }
+    ARROW_RETURN_NOT_OK(CheckNames(path, field->type()->fields()));
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 arrow::Result<XShards> ReadTypedFiles(
@@ -139,6 +152,7 @@ arrow::Result<XShards> ReadTypedFiles(
   int64_t total = 0;
   for (const auto& file : files) {
     ARROW_ASSIGN_OR_RAISE(auto typed, inspect(file));
+    ARROW_RETURN_NOT_OK(CheckNames(file.path, typed.schema->fields()));
     ARROW_RETURN_NOT_OK(CheckSizes(file, typed));
     for (const auto& group : typed.groups) total += group.num_bytes;
     inspected.push_back({file.path, std::move(typed)});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
 #include <utility>
 
 #include <arrow/array.h>
@@ -7,6 +8,7 @@
 
 #include "io/parquet/decoder_base_internal.h"
 #include "io/parquet/dictionary_encoding.h"
+#include "io/parquet/text_check.h"
 
 namespace xshards::io {
 namespace {
@@ -41,6 +43,10 @@ class DictionaryDecoder final : public DecoderBase {
       offset[1] = *offset + length;
       ++offset;
     }));
+    const std::string_view all(reinterpret_cast<const char*>(text->data()),
+                               static_cast<size_t>(offsets->data_as<int64_t>()[size]));
+    ARROW_RETURN_NOT_OK(
+        CheckUtf8(all, size, [&](int64_t i) { return offsets->data_as<int64_t>()[i]; }));
     dictionary_ = arrow::ArrayData::Make(
         text_type(), size, {nullptr, std::move(offsets), std::move(text)}, 0);
     return arrow::Status::OK();

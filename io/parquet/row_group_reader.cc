@@ -130,10 +130,23 @@ class RowGroupBatches final : public arrow::RecordBatchReader {
       if (others_left_ == nullptr || others_read_ > group_->metadata()->num_rows()) {
         return arrow::Status::Invalid("A column has fewer rows than its row group");
       }
+      ARROW_RETURN_NOT_OK(CheckValues(*others_left_));
     }
     auto next = others_left_->Slice(0, std::min(max_rows, others_left_->num_rows()));
     others_left_ = others_left_->Slice(next->num_rows());
     return next;
+  }
+
+  /// Arrow does not check what it decodes; our decoders do.
+  static arrow::Status CheckValues(const arrow::RecordBatch& batch) {
+    for (int i = 0; i < batch.num_columns(); ++i) {
+      const auto valid = batch.column(i)->ValidateFull();
+      if (!valid.ok()) {
+        return valid.WithMessage("column '", batch.column_name(i),
+                                 "': ", valid.message());
+      }
+    }
+    return arrow::Status::OK();
   }
 
   struct Column {

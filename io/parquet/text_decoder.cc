@@ -7,6 +7,7 @@
 
 #include "io/parquet/decoder_base_internal.h"
 #include "io/parquet/dictionary_encoding.h"
+#include "io/parquet/text_check.h"
 
 namespace xshards::io {
 namespace {
@@ -56,8 +57,11 @@ class TextDecoder final : public DecoderBase {
       dictionary_.insert(dictionary_.end(), text, text + length);
       longest_ = std::max<int64_t>(longest_, length);
     }));
+    const auto checked =
+        Check(dictionary_.data(), std::ssize(dictionary_), size,
+              [this](int64_t i) { return entries_[static_cast<size_t>(i)].offset; });
     dictionary_.resize(dictionary_.size() + kTextPadding);
-    return arrow::Status::OK();
+    return checked;
   }
 
   int64_t dictionary_size() const override {
@@ -128,10 +132,20 @@ class TextDecoder final : public DecoderBase {
       }
       offsets[i] = size;
     }
-    size_ = size;
+    const int64_t before = std::exchange(size_, size);
     pages_.Skip(in - pages_.values());
     rows_to_come_ -= rows.count;
-    return arrow::Status::OK();
+    return Check(out + before, size - before, rows.count,
+                 [=](int64_t i) { return offsets[i - 1] - before; });
+  }
+
+  /// Check the values of a column of text; bytes may be any.
+  template <typename BeginOf>
+  arrow::Status Check(const uint8_t* text, int64_t size, int64_t num_values,
+                      BeginOf begin_of) const {
+    if (type_->id() != arrow::Type::LARGE_STRING) return arrow::Status::OK();
+    return CheckUtf8({reinterpret_cast<const char*>(text), static_cast<size_t>(size)},
+                     num_values, begin_of);
   }
 
   arrow::Status SkipPlain(int64_t num_values) override {
