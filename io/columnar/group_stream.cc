@@ -5,12 +5,18 @@
 #include <string>
 #include <utility>
 
+#include <arrow/array.h>
+#include <arrow/type_traits.h>
+
 #include "io/fs/file_system.h"
 #include "xshards/catch_exceptions.h"
 #include "xshards/types/conform.h"
 
 namespace xshards::io {
 namespace {
+
+// About what a row of a column that the file lacks takes in memory.
+constexpr int64_t kMissingBytes = 8;
 
 class GroupStream final : public BatchStream {
  public:
@@ -35,9 +41,11 @@ class GroupStream final : public BatchStream {
       position_ = 0;
       slice_rows_ = SliceRows(*current_);
     }
-    auto slice = current_->Slice(position_, slice_rows_);
+    auto slice = current_->Slice(position_, RowsOfSlice());
     position_ += slice->num_rows();
-    return slice;
+    auto rows = Conform(std::move(slice), schema_, context_.pool);
+    if (!rows.ok()) return WithPath(rows.status(), "Could not read", path_);
+    return rows;
   }
 
  private:
@@ -55,10 +63,11 @@ class GroupStream final : public BatchStream {
         continue;
       }
       ARROW_RETURN_NOT_OK(batch->ValidateFull());
-      return Conform(std::move(batch), schema_, context_.pool);
+      return batch;
     }
   }
 
+  /// The rows of a batch that take about the bytes of a slice, as they are in the file.
   int64_t SliceRows(const arrow::RecordBatch& batch) const {
     int64_t num_bytes = 0;
     for (const auto& column : batch.column_data()) {
@@ -67,7 +76,50 @@ class GroupStream final : public BatchStream {
       }
     }
     const int64_t num_slices = num_bytes / context_.batch_bytes + 1;
-    return std::max<int64_t>(1, (batch.num_rows() + num_slices - 1) / num_slices);
+    const int64_t num_rows =
+        std::max<int64_t>(1, (batch.num_rows() + num_slices - 1) / num_slices);
+    // Columns that the file lacks take no bytes there.
+    const auto is_missing = [&](const auto& field) {
+      return batch.schema()->GetAllFieldIndices(field->name()).empty();
+    };
+    const auto missing = std::ranges::count_if(schema_->fields(), is_missing);
+    if (missing == 0) return num_rows;
+    return std::clamp<int64_t>(context_.batch_bytes / (kMissingBytes * missing), 1,
+                               num_rows);
+  }
+
+  /// The rows of the next slice: fewer where Conform() will decode indices of long texts.
+  int64_t RowsOfSlice() const {
+    int64_t num_rows = std::min(slice_rows_, current_->num_rows() - position_);
+    for (const auto& field : schema_->fields()) {
+      const auto column = current_->GetColumnByName(field->name());
+      if (column == nullptr || column->type_id() != arrow::Type::DICTIONARY ||
+          field->type()->id() == arrow::Type::DICTIONARY) {
+        continue;
+      }
+      const auto& encoded = static_cast<const arrow::DictionaryArray&>(*column);
+      const auto& values = *encoded.dictionary();
+      if (arrow::is_large_binary_like(values.type_id())) {
+        num_rows = RowsOfText<arrow::LargeBinaryArray>(encoded, num_rows);
+      } else if (arrow::is_binary_like(values.type_id())) {
+        num_rows = RowsOfText<arrow::BinaryArray>(encoded, num_rows);
+      }
+    }
+    return num_rows;
+  }
+
+  /// The next rows, at most `num_rows`, whose texts have the bytes of a slice; at
+  /// least 1.
+  template <typename Texts>
+  int64_t RowsOfText(const arrow::DictionaryArray& encoded, int64_t num_rows) const {
+    const auto& texts = static_cast<const Texts&>(*encoded.dictionary());
+    int64_t bytes_left = context_.batch_bytes;
+    for (int64_t i = 0; i < num_rows; ++i) {
+      if (encoded.IsNull(position_ + i)) continue;
+      bytes_left -= texts.value_length(encoded.GetValueIndex(position_ + i));
+      if (bytes_left < 0) return std::max<int64_t>(1, i);
+    }
+    return num_rows;
   }
 
   const std::string path_;

@@ -42,6 +42,9 @@ arrow::Result<Constants> ConstantsOf(const ScanNode& scan, const Split& split) {
   return constants;
 }
 
+// The rows of a batch that has constant columns only.
+constexpr int64_t kMaxConstantRows = 64LL << 10;
+
 /// Adds constant columns to the batches of a file.
 class HiveStream final : public BatchStream {
  public:
@@ -56,8 +59,14 @@ class HiveStream final : public BatchStream {
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
     if (file_ == nullptr) return nullptr;
-    ARROW_ASSIGN_OR_RAISE(const auto batch, file_->Next());
-    if (batch == nullptr) return nullptr;
+    if (rest_ == nullptr || rest_->num_rows() == 0) {
+      ARROW_ASSIGN_OR_RAISE(rest_, file_->Next());
+    }
+    if (rest_ == nullptr) return nullptr;
+    // Without columns of its own a file may say that it has any number of rows.
+    const auto batch =
+        rest_->Slice(0, rest_->num_columns() == 0 ? kMaxConstantRows : rest_->num_rows());
+    rest_ = rest_->Slice(batch->num_rows());
     arrow::ArrayVector columns;
     for (const auto& field : schema_->fields()) {
       const auto constant = constants_.find(field->name());
@@ -74,7 +83,8 @@ class HiveStream final : public BatchStream {
   }
 
  private:
-  const std::unique_ptr<BatchStream> file_;  // nullptr: no rows are requested
+  const std::unique_ptr<BatchStream> file_;   // nullptr: no rows are requested
+  std::shared_ptr<arrow::RecordBatch> rest_;  // of the batch read last
   const Constants constants_;
   const std::shared_ptr<arrow::Schema> schema_;
   arrow::MemoryPool* const pool_;
