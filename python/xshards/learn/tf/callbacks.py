@@ -13,7 +13,7 @@ from xshards.errors import XShardsTypeError
 from xshards.learn.tf.packages import keras_of
 
 if TYPE_CHECKING:
-    from xshards.learn.tf.fit_loop import FitOptions
+    from collections.abc import Sequence
 
 __all__ = ["make_callbacks", "progress_bar", "wants_batches"]
 
@@ -27,10 +27,21 @@ _OF_BATCHES = (
 _OF_EPOCHS = ("History", "ProgbarLogger")
 
 
-def make_callbacks(keras_model: Any, options: FitOptions, steps: int | None) -> Any:
-    """Return Keras' list of callbacks, with its history and progress bar."""
+_OF_TEST_BATCHES = ("on_test_batch_begin", "on_test_batch_end")
+
+
+def make_callbacks(
+    keras_model: Any,
+    given: Sequence[Any],
+    *,
+    verbose: int = 0,
+    history: bool = False,
+    epochs: int = 1,
+    steps: int | None = None,
+) -> Any:
+    """Return Keras' list of callbacks, with its progress bar and history if wanted."""
     callbacks = keras_of(keras_model).callbacks
-    for one in options.callbacks:
+    for one in given:
         if not isinstance(one, callbacks.Callback):
             msg = (
                 f"callbacks are those of {callbacks.__name__}, as the model is; got "
@@ -38,11 +49,11 @@ def make_callbacks(keras_model: Any, options: FitOptions, steps: int | None) -> 
             )
             raise XShardsTypeError(msg)
     return callbacks.CallbackList(
-        list(options.callbacks),
-        add_history=True,
-        add_progbar=options.verbose != 0,
-        verbose=options.verbose,
-        epochs=options.epochs,
+        list(given),
+        add_history=history,
+        add_progbar=verbose != 0,
+        verbose=verbose,
+        epochs=epochs,
         steps=steps,
         model=keras_model,
     )
@@ -56,13 +67,13 @@ def progress_bar(callbacks: Any) -> Any:
     return None
 
 
-def wants_batches(callbacks: Any) -> bool:
-    """Whether a callback wants to be called for each batch."""
+def wants_batches(callbacks: Any, *, testing: bool = False) -> bool:
+    """Whether a callback wants to be called for each batch, of training or testing."""
     return any(
         _overrides(one, name)
         for one in callbacks.callbacks
         if type(one).__name__ not in _OF_EPOCHS
-        for name in _OF_BATCHES
+        for name in (_OF_TEST_BATCHES if testing else _OF_BATCHES)
     )
 
 

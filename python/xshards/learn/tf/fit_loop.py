@@ -146,7 +146,14 @@ class _Fit:
         self._model = estimator._model
         self._options = options
         self._initial = self._model.metrics_at_start()
-        self._callbacks = make_callbacks(self._model.keras, options, self._num_steps())
+        self._callbacks = make_callbacks(
+            self._model.keras,
+            options.callbacks,
+            verbose=options.verbose,
+            history=True,
+            epochs=options.epochs,
+            steps=self._num_steps(),
+        )
         self._batches = wants_batches(self._callbacks)
         self._watch = Watch(
             self._job,
@@ -156,6 +163,7 @@ class _Fit:
             show=False,
         )
         self._batch = 0
+        self._steps_done = 0  # in the epochs of this fit that are over
         self._steps: int | None = None
         self._shown_at = 0.0
         self._history = KerasHistory()
@@ -167,12 +175,14 @@ class _Fit:
     def run(self) -> KerasHistory:
         options, keras_model = self._options, self._model.keras
         keras_model.stop_training = False
+        keras_model._initial_epoch = None
+        self._count_steps(0)
         logs: dict[str, Any] = {}
         try:
             if options.callbacks:
                 self._job.take_state()
             self._call("on_train_begin")
-            for epoch in range(options.initial_epoch, options.epochs):
+            for epoch in range(self._first_epoch(), options.epochs):
                 logs = self._epoch(epoch)
                 if keras_model.stop_training:
                     break
@@ -183,6 +193,22 @@ class _Fit:
         if self._best is not None:
             self._history.best_epoch = self._best.restore()
         return self._history
+
+    def _first_epoch(self) -> int:
+        """Return the number of the first epoch, which callbacks may have changed."""
+        model, given = self._model.keras, self._options.initial_epoch
+        if hasattr(model, "_maybe_load_initial_counters_from_ckpt"):  # legacy Keras
+            first, _ = model._maybe_load_initial_counters_from_ckpt(
+                self._num_steps(), given
+            )
+            return int(first)
+        return int(model._initial_epoch or given)
+
+    def _count_steps(self, count: int) -> None:
+        """Set what callbacks of legacy Keras take for the step of this fit."""
+        counter = getattr(self._model.keras, "_train_counter", None)
+        if counter is not None:
+            counter.assign(count)
 
     def _finalize(self) -> None:
         """Have the optimizer give averages of weights to the model, as Keras does."""
@@ -198,13 +224,15 @@ class _Fit:
         answers = self._train_epoch(source)
         logs = self._logs(answers)
         stats = Meters.merged([one.meters for one in answers]).summary()
+        self._steps_done += stats["batch_count"]
+        self._count_steps(self._steps_done)
+        if options.callbacks:
+            self._job.take_state()
         validates = self._validation is not None and options.validates(epoch)
         if self._validation is not None and validates:
             found = self._validate(self._validation)
             logs |= {f"val_{name}": value for name, value in found.items()}
         self._watch.after_epoch({**stats, **logs})
-        if options.callbacks:
-            self._job.take_state()
         if self._best is not None and (validates or self._monitor[:4] != "val_"):
             self._best.after_epoch(logs, epoch)
         self._call("on_epoch_end", epoch, logs)
@@ -255,7 +283,10 @@ class _Fit:
     def _validate(self, source: _Source) -> dict[str, Any]:
         self._call("on_test_begin")
         found = self._estimator._measure(
-            source.number(), source.batch_size, self._options.validation_steps
+            source.number(),
+            source.batch_size,
+            self._options.validation_steps,
+            callbacks=self._callbacks,
         )
         self._call("on_test_end", found)
         return found
@@ -308,6 +339,7 @@ class _Fit:
         if self._steps is None:
             # Only now it is known that there was a batch.
             self._callbacks.on_train_batch_begin(self._batch)
+        self._count_steps(self._steps_done + self._batch + 1)
         self._callbacks.on_train_batch_end(self._batch, logs)
         self._batch += 1
         more = self._steps is not None and self._batch < self._steps

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pandas as pd
 from xshards.learn.checks import check_count
 from xshards.learn.metrics import convert_metrics
 from xshards.learn.tf.adapter import KerasAdapter
+from xshards.learn.tf.callbacks import make_callbacks, wants_batches
 from xshards.learn.tf.driver_optimizer import KerasOptimizer
 from xshards.learn.tf.file_methods import FileMethods
 from xshards.learn.tf.fit_loop import merged_results
@@ -57,7 +59,7 @@ class MeasureMethods(FileMethods):
         verbose
             Taken for Keras' sake; has no effect.
         callbacks
-            Keras' own; their `on_test_begin` and `on_test_end` are called.
+            Keras' own, called on the driver.
         feature_cols, label_cols, labels_cols, sample_weight_col
             As for `fit`.
 
@@ -94,16 +96,17 @@ class MeasureMethods(FileMethods):
         columns = Columns(feature_cols, label_cols, sample_weight_col)
         made = self._made(data, columns, batch_size, num_steps)
         self._prepare(made.sample)
+        called = make_callbacks(self._model.keras, callbacks or [])
         source = self._job.add_source(made.first)
-        for one in callbacks or []:
-            one.set_model(self._model.keras)
-            one.on_test_begin()
         try:
-            found = self._measure(source, made.batch_size or batch_size, num_steps)
+            called.on_test_begin()
+            found = self._measure(
+                source, made.batch_size or batch_size, num_steps, callbacks=called
+            )
+            called.on_test_end(found)
         finally:
             self._job.drop_source(source)
-        for one in callbacks or []:
-            one.on_test_end(found)
+        self._share_driver_changes()
         return found
 
     def predict(  # type: ignore[override]
@@ -214,11 +217,24 @@ class MeasureMethods(FileMethods):
         self._share_driver_changes()
 
     def _measure(
-        self, source: int, batch_size: int, num_steps: int | None
+        self, source: int, batch_size: int, num_steps: int | None, *, callbacks: Any
     ) -> dict[str, Any]:
         initial = self._model.metrics_at_start()
+        numbers = itertools.count()
+
+        def on_batch(buffers: list[Any]) -> None:
+            number = next(numbers)
+            logs = merged_results(self._model, [one[2] for one in buffers], initial)
+            callbacks.on_test_batch_begin(number)
+            callbacks.on_test_batch_end(number, logs)
+
+        watched = wants_batches(callbacks, testing=True)
         answers = self._job.measure(
-            source, batch_size=batch_size, metrics={}, max_batches=num_steps
+            source,
+            batch_size=batch_size,
+            metrics={},
+            max_batches=num_steps,
+            on_batch=on_batch if watched else None,
         )
         states = [result["metrics"] for result, *_ in answers]
         return merged_results(self._model, states, initial)

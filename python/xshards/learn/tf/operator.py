@@ -154,8 +154,8 @@ class KerasOperator(Operator):
         rows = 0
         for batch in val_iterator:
             self._test_function(batch, turn.rows / turn.step_rows)
+            model.state.latest = None
             rows += turn.rows
-        model.state.latest = None
         return {NUM_SAMPLES: rows, "metrics": model.state.read()[2]}
 
     def forward_batch(

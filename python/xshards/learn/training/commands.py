@@ -181,3 +181,5 @@ class Validate:
     info: dict[str, Any] = field(default_factory=dict)
     #: The buffers of the model that is measured; each replica gets its own back after.
     buffers: list[Any] = field(default_factory=list)
+    #: Whether to report the buffers after each batch and wait for an answer.
+    watched: bool = False

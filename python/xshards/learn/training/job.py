@@ -218,11 +218,27 @@ class Job:
         metrics: Mapping[str, Any],
         max_batches: int | None = None,
         info: dict[str, Any] | None = None,
+        on_batch: Callable[[list[Any]], None] | None = None,
     ) -> list[Any]:
-        """Measure the model on a source; returns what each replica found."""
+        """Measure the model on a source; returns what each replica found.
+
+        After each batch, `on_batch` gets the buffers of each.
+        """
         packed = pack(dict(metrics), {}, [type(one) for one in metrics.values()])
         buffers = [one.copy() for one in self.adapter.buffers(self.parts.models).read()]
-        command = Validate(number, batch_size, packed, max_batches, info or {}, buffers)
+        command = Validate(
+            number,
+            batch_size,
+            packed,
+            max_batches,
+            info or {},
+            buffers,
+            watched=on_batch is not None,
+        )
+        if on_batch is not None:
+            self._replicas().on_batch = lambda reports: on_batch(
+                [of_replica for (of_replica,) in reports]
+            )
         return self._run(command)
 
     def add_source(self, data: Input) -> int:

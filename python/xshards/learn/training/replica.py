@@ -113,7 +113,7 @@ class Replica:
     def _report(self) -> None:
         """Report a batch to the driver, and wait until the driver continues."""
         steps = [optimizer.num_steps for optimizer in self._optimizers]
-        self._ask("batch", self._turn.position(), steps)
+        self._ask("batch", self._turn.batch, self._turn.position(), steps)
 
     def _ask(self, *message: object) -> None:
         self.tell(*message)
@@ -305,6 +305,8 @@ class Replica:
                 if batch is not None:
                     turn.rows, turn.step_rows = rows, step_rows
                     yield batch
+                if command.watched:
+                    self._ask("batch", number, turn.buffers.read())
 
         turn.validation_weight = None
         doer = self._operator if self._runner is None else self._runner

@@ -46,6 +46,7 @@ class _Member:
     waiting: bool = False  # for its answer
     answer: Any = None
     report: Any = None  # of its last batch, until all have reported
+    reported: int = 0  # the number of that batch
     deaths: int = 0
     steps_at_death: int = -1
 
@@ -253,21 +254,26 @@ class ReplicaGroup:
                 self._send(member, _Lasting(("saved",)))
                 continue
             if message[0] == "batch":
-                self._take_report(member, message[1:])
+                member.reported, member.report = message[1], message[2:]
+                self._settle_reports()
                 continue
             if message[0] == "error":
                 self._look_for_deaths(member)
                 _, pickled, text = message
                 raise load_error(pickled, text, f"replica {member.rank}")
             member.answer, member.waiting = message[1], False
+            self._settle_reports()
 
-    def _take_report(self, member: _Member, report: Any) -> None:
-        member.report = report
-        reports = [one.report for one in self._members]
-        if any(one is None for one in reports):
+    def _settle_reports(self) -> None:
+        """Have replicas go on when all have reported, and those first that replay."""
+        waiting = [one for one in self._members if one.waiting]
+        if not waiting or any(one.report is None for one in waiting):
             return
-        self.on_batch(reports)
-        for one in self._members:
+        first = min(one.reported for one in waiting)
+        last = [one for one in waiting if one.reported == first]
+        if len(last) == len(self._members):
+            self.on_batch([one.report for one in last])
+        for one in last:
             one.report = None
             self._send(one, _Lasting(("go on",)))
 
@@ -323,7 +329,7 @@ class ReplicaGroup:
     def _replace(self, member: _Member, servers: Sequence[OptimizerServer]) -> None:
         assert member.worker is not None
         end = self._pool.end_of(member.worker)
-        member.worker = None
+        member.worker = member.report = None
         if self._fatal_death is not None:
             self._raise_death(member.rank, end)
         if not member.waiting:
