@@ -21,6 +21,7 @@ from xshards.learn.tf.packages import (
     keras_of,
     load_tensorflow,
 )
+from xshards.learn.tf.seeding import drawn_from
 from xshards.learn.tf.travelling import recipe_of
 from xshards.learn.tf.variables import Weight, show
 
@@ -260,10 +261,8 @@ def wrap_model(
 ) -> KerasModel:
     """Take the model that a user gave, or have it made."""
     if creator is not None:
-        if seed is not None:
-            keras_module = load_tensorflow().keras
-            keras_module.utils.set_random_seed(seed)
-        return KerasModel.created(creator, compile_creator, config)
+        with drawn_from(seed):
+            return KerasModel.created(creator, compile_creator, config)
     if not is_keras_model(model):
         msg = f"model must be a Keras model, got {type(model).__name__}"
         raise XShardsTypeError(msg)

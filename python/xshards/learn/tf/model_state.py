@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xshards.learn.tf.seeding import generator_states
 from xshards.learn.training.adapter import Buffers
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class ModelState(Buffers):
         super().__init__()
         self.model = model
         found = [one for one in model.non_trainable_variables if _has_numbers(one)]
+        found += generator_states(model)
         self.floats = [one for one in found if _dtype(one) == np.float32]
         self.others = [one for one in found if _dtype(one) != np.float32]
         self.metrics = [one for one in metric_variables(model) if _has_numbers(one)]

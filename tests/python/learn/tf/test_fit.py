@@ -68,26 +68,28 @@ def test_replicas_do_what_keras_does(rows, estimators, package, kind, workers):
     assert_same_history(measured, wanted)
 
 
-def test_a_seed_repeats_training_bitwise(rows, estimators):
+@pytest.mark.parametrize("package", PACKAGES, ids=names)
+def test_a_seed_repeats_training_bitwise(rows, estimators, package):
     x, y = rows
 
-    def train():
-        keras.utils.set_random_seed(3)
-        model = keras.Sequential(
+    def train(other_seed):
+        package.utils.set_random_seed(3)
+        model = package.Sequential(
             [
-                keras.Input((4,)),
-                keras.layers.Dense(8, activation="relu"),
-                keras.layers.Dropout(0.5),
-                keras.layers.Dense(1),
+                package.layers.Input((4,)),
+                package.layers.Dense(8, activation="relu"),
+                package.layers.Dropout(0.5),
+                package.layers.Dense(1),
             ]
         )
+        package.utils.set_random_seed(other_seed)
         model.compile("adam", "mse", jit_compile=False)
         estimator = Estimator.from_keras(model=model, workers=2, seed=11)
         estimators.append(estimator)
         history = estimator.fit((x, y), epochs=2, batch_size=32, verbose=0)
         return history, weights_of(estimator)
 
-    (first, weights), (second, again) = train(), train()
+    (first, weights), (second, again) = train(1), train(2)
     assert first == second
     for one, other in zip(weights, again, strict=True):
         np.testing.assert_array_equal(one, other)
