@@ -158,7 +158,8 @@ class KerasOptimizer(DriverOptimizer):
                 show(self._variable(name, index), state)
         # A variable without a gradient counts no steps.
         self._steps = steps if index == 0 else max(steps, self._steps or 0)
-        self.handle.iterations.assign(self._steps)
+        assert self._rule is not None
+        self._rule.store_steps(self._steps)
 
     @property
     def changed_steps(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xshards.learn.tf.driver_optimizer import KerasOptimizer
 from xshards.learn.tf.model import KerasModel
+from xshards.learn.tf.optimizer_rules import change_clipping
 from xshards.learn.tf.saving import (
     load_keras_model,
     load_saved_weights,
@@ -101,7 +102,10 @@ class FileMethods(EstimatorBase):
         if loaded is None:
             load_saved_weights(self._model.keras, filepath)
             return
+        former = self._model.keras.optimizer if self._model.is_compiled else None
         self._model = KerasModel(loaded)
+        if self._model.is_compiled:
+            change_clipping(self._clip, former, loaded.optimizer)
         self._job.replace_models(
             [self._model],
             [KerasOptimizer(self._model)] if self._model.is_compiled else [],

@@ -5,15 +5,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xshards.learn.tf.packages import keras_of
+from xshards.learn.training.clip import Clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xshards.learn.training.clip import Clip
     from xshards.learn.training.driver_optimizer import Rule
 
-__all__ = ["NativeRule", "native_rule", "schedule_of", "take_clipping"]
+__all__ = [
+    "NativeRule",
+    "change_clipping",
+    "native_rule",
+    "schedule_of",
+    "take_clipping",
+]
+
+# After so many steps Nadam's product of momentums is 0 in floats.
+_NADAM_STEPS = 1000
+
 
 # By class: the server's rule, the options it has (Keras' name and the server's), and
 # where Keras keeps what the server calls by its own names.
@@ -124,6 +136,17 @@ class NativeRule:
             found = getattr(self._optimizer, self._lists[name])
         return list(found)
 
+    def store_steps(self, steps: int) -> None:
+        """Set what Keras keeps of the number of steps."""
+        optimizer = self._optimizer
+        optimizer.iterations.assign(steps)
+        if self._name == "keras_nadam":
+            numbers = np.arange(1, min(steps, _NADAM_STEPS) + 1)
+            momentums = optimizer.beta_1 * (1 - 0.5 * 0.96**numbers)
+            optimizer._u_product.assign(np.prod(momentums))
+            if hasattr(optimizer, "_u_product_counter"):  # of legacy Keras
+                optimizer._u_product_counter = steps + 1
+
 
 def native_rule(optimizer: Any, weights: Sequence[Any]) -> NativeRule | None:
     """Spell an optimizer as an update rule of the parameter server.
@@ -175,6 +198,18 @@ def take_clipping(optimizer: Any, clip: Clip) -> None:
     norm = getattr(optimizer, "global_clipnorm", None)
     if norm is not None:
         clip.norm = float(norm)
+
+
+def change_clipping(clip: Clip, former: Any, optimizer: Any) -> None:
+    """Clip as another optimizer does from now on; what users set stays."""
+    before = Clip()
+    if former is not None:
+        take_clipping(former, before)
+    if clip.constant == before.constant:
+        clip.constant = None
+    if clip.norm == before.norm:
+        clip.norm = None
+    take_clipping(optimizer, clip)
 
 
 def _is_function(optimizer: Any) -> bool:

@@ -146,6 +146,32 @@ def test_weights_of_another_saved_model_are_refused(tmp_path):
         ours.load(tmp_path / "small")
 
 
+def test_a_loaded_optimizer_clips_as_it_was_told_to(tmp_path):
+    """In place of the former one; what users set stays."""
+    plain, clipped, scaled = (
+        Estimator.from_keras(model=dense(optimizer=one), workers=1)
+        for one in (
+            keras.optimizers.SGD(0.1),
+            keras.optimizers.SGD(0.1, clipvalue=0.5),
+            keras.optimizers.SGD(0.1, global_clipnorm=2.0),
+        )
+    )
+    files = [
+        one.save(tmp_path / f"{number}.keras")
+        for number, one in enumerate((plain, clipped, scaled))
+    ]
+    limits = []
+    for number in (1, 2, 0):
+        plain.load(files[number])
+        limits.append((plain._clip.constant, plain._clip.norm))
+    assert limits == [((-0.5, 0.5), None), (None, 2.0), (None, None)]
+    plain.set_constant_gradient_clipping(-3.0, 3.0)
+    plain.load(files[2])
+    assert (plain._clip.constant, plain._clip.norm) == ((-3.0, 3.0), 2.0)
+    plain.load(files[1])
+    assert (plain._clip.constant, plain._clip.norm) == ((-0.5, 0.5), None)
+
+
 def test_nothing_is_overwritten_unasked(tmp_path):
     ours = Estimator.from_keras(model=dense(), workers=1)
     file = ours.save(tmp_path / "model.keras")
