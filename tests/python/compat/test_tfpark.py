@@ -20,13 +20,14 @@ draw = np.random.default_rng(0)
 x = draw.normal(size=(48, 3)).astype("float32")
 y = x.sum(1, keepdims=True)
 
-def raises(text, function):
-    try:
-        function()
-    except RuntimeError as error:
-        assert text in str(error), error
-    else:
-        raise SystemExit("no error: " + text)
+def raises(text, function, *kinds):
+    for kind in kinds or (RuntimeError,):
+        try:
+            function()
+        except kind as error:
+            assert text in str(error), error
+        else:
+            raise SystemExit("no error: " + text)
 """
 
 TRAINING = """
@@ -57,6 +58,30 @@ again.load_checkpoint("models", 30)
 np.testing.assert_array_equal(weight, again.sess.run(layer))
 again.optimize(MaxEpoch(10))
 np.testing.assert_array_equal(weight, again.sess.run(layer))
+
+from zoo.orca.learn.metrics import MAE
+methods = {"val_method": MAE(), "val_outputs": [output * 3.0]}
+for scale, options in ((3.0, {"val_labels": [labels * 3.0]}), (None, {})):
+    by_labels = TFOptimizer.from_loss(
+        loss, SGD(0.1), session=optimizer.sess, **methods, **options)
+    found = by_labels.estimator.evaluate(dataset.read(), 16)["MAE"]
+    values = x @ optimizer.sess.run(layer)
+    expected = np.abs(3 * values - (scale or 1.0) * y).mean()
+    np.testing.assert_allclose(found, expected, 1e-4)
+    by_labels.estimator.shutdown()
+
+import json
+TFOptimizer.export_training_model(
+    "exported", loss, optimizer.sess, [features], [labels], predictions=[output],
+    metrics={"error": loss}, tensor_with_value={features: (0.0, 1.0)})
+names = json.load(open("exported/training_meta.json"))
+with tf.Graph().as_default() as graph, tf.Session() as other:
+    tf.train.import_meta_graph("exported/model.meta").restore(other, "exported/model")
+    feed = {names["inputs"][0]: x, names["labels"][0]: y}
+    (gradient,) = other.run(names["grad_variables"], feed)
+    values = x @ other.run(names["variables"][0] + ":0")
+    np.testing.assert_allclose(gradient, 2 * x.T @ (values - y) / len(x), 1e-3, 1e-6)
+assert names["metrics"] == {"error": names["loss"]}
 
 named = TFDataset.from_ndarrays((x, y), batch_size=12)
 assert [one.name for one in named.tensors] == ["input_0:0", "input_1:0"]
@@ -113,6 +138,21 @@ loss = tf.reduce_mean(tf.square(tf.matmul(parsed["x"], weights) - parsed["y"]))
 optimizer = TFOptimizer(loss, tf.train.GradientDescentOptimizer(0.1))
 optimizer.optimize(MaxEpoch(10))
 np.testing.assert_allclose(optimizer.sess.run(weights), np.ones((3, 1)), atol=0.1)
+
+# Compressed files in a folder, two files by their names, and a damaged one.
+import gzip, pathlib
+content = pathlib.Path("rows.tfrecord").read_bytes()
+pathlib.Path("folder").mkdir()
+pathlib.Path("folder/rows.tfrecord.gz").write_bytes(gzip.compress(content))
+pathlib.Path("damaged").write_bytes(content[:40] + b"?" + content[41:])
+def records_in(paths):
+    given = TFDataset.from_tfrecord_file(sc, paths, batch_per_thread=8)
+    with tf.Session() as session:
+        return TFPredictor(session, [tf.identity(given.tensors)]).predict().collect()
+once = records_in("rows.tfrecord")
+assert len(once) == 48 and sum(len(one) + 16 for one in once) == len(content)
+assert records_in("folder") == once and records_in("rows.tfrecord, folder") == once * 2
+raises("damaged", lambda: records_in("damaged"), ValueError)
 print("done")
 """
 
@@ -165,6 +205,34 @@ assert len(keras_model.predict(one).collect()) == 48
 keras_model.save_model("model.h5")
 again = KerasModel.load_model("model.h5")
 np.testing.assert_array_equal(again.get_weights()[0], keras_model.get_weights()[0])
+
+keras_model.add_metric(tf.reduce_max(tf.abs(model.outputs[0])), name="largest")
+measured = keras_model.evaluate(x, classes, batch_per_thread=48, distributed=True)
+np.testing.assert_allclose(measured["largest"], keras_model.predict(x).max(), 1e-3)
+assert "acc Top1Accuracy" in measured and "largest" not in keras_model.metrics_names
+keras_model.fit(x, classes, batch_size=16, distributed=True)
+
+# Two inputs and outputs, with metrics, by lists and by names.
+given = {name: tf.keras.layers.Input((3,), name=name) for name in ("right", "left")}
+outputs = [tf.keras.layers.Dense(1, name=name)(one)
+           for name, one in zip("ab", given.values())]
+two = tf.keras.Model(list(given.values()), outputs)
+two.compile("sgd", ["mse", "mae"], metrics=["mse"])
+both = KerasModel(two)
+arrays = [x, x * 2], [y, y]
+both.fit(*arrays, validation_data=arrays, batch_size=16, distributed=True)
+local = both.evaluate(*arrays)
+measured = both.evaluate({"left": x * 2, "right": x}, [y, y], distributed=True)
+assert {"loss", "a_mean_squared_error"} < set(measured) < set(local), measured
+for name in measured:
+    np.testing.assert_allclose(measured[name], local[name], 1e-5)
+kinds = AssertionError, RuntimeError
+raises("model_target number does not match data number",
+       lambda: both.fit([x, x], [y, y, y], distributed=True), *kinds)
+raises("model_input number does not match data number",
+       lambda: both.predict([x], distributed=True), *kinds)
+raises("all model_input names should exist in data",
+       lambda: both.fit({"left": x}, [y, y], distributed=True), *kinds)
 
 def model_fn(features, labels, mode, params):
     logits = tf.layers.dense(features, 2, name="only")

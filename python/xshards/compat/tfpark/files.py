@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xshards.compat.errors import OrcaInputError
 from xshards.compat.tfpark.version_1 import use_version_1
 from xshards.learn.tf1.framework import tf
@@ -14,7 +16,9 @@ from xshards.learn.tf1.framework import tf
 __all__ = [
     "GRAPH_FILE",
     "META_FILE",
+    "TRAINING_META_FILE",
     "export_tf",
+    "export_training_graph",
     "get_checkpoint_state",
     "load_tf_checkpoint",
     "save_tf_checkpoint",
@@ -24,6 +28,7 @@ use_version_1()
 
 GRAPH_FILE = "frozen_inference_graph.pb"
 META_FILE = "graph_meta.json"
+TRAINING_META_FILE = "training_meta.json"
 
 
 def save_tf_checkpoint(sess: Any, checkpoint_path: str, saver: Any = None) -> None:
@@ -84,3 +89,65 @@ def export_tf(
         "output_names": [one.name for one in outputs],
     }
     (target / META_FILE).write_text(json.dumps(names))
+
+
+def export_training_graph(
+    folder: str,
+    loss: Any,
+    sess: Any,
+    *,
+    inputs: list[Any],
+    labels: list[Any],
+    predictions: list[Any],
+    metrics: dict[str, Any],
+    tensor_with_value: dict[Any, Any],
+    updates: list[Any],
+) -> None:
+    """Write a graph that another program can train.
+
+    ``model.meta`` and the files beside it have the graph, with gradients, and the
+    variables as `tf.train.import_meta_graph` and a Saver read them;
+    ``training_meta.json`` says what in it is called how.
+
+    Parameters
+    ----------
+    folder
+        Where; made if it is not there.
+    loss
+        A scalar.
+    sess
+        Has the values of variables.
+    inputs, labels, predictions
+        Tensors of the session's graph.
+    metrics
+        Scalar tensors by name.
+    tensor_with_value
+        Tensors with a value to train with and one to validate with.
+    updates
+        Operations to run with each step.
+    """
+    with loss.graph.as_default():
+        variables = tf.trainable_variables()
+        found = zip(variables, tf.gradients(loss, variables), strict=True)
+        trained = [
+            (variable, tf.convert_to_tensor(gradient))
+            for variable, gradient in found
+            if gradient is not None
+        ]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tf.train.Saver().save(sess, str(Path(folder, "model")))
+    names = {
+        "inputs": [one.name for one in inputs],
+        "labels": [one.name for one in labels],
+        "predictions": [one.name for one in predictions],
+        "loss": loss.name,
+        "metrics": {name: one.name for name, one in metrics.items()},
+        "variables": [variable.op.name for variable, _ in trained],
+        "grad_variables": [gradient.name for _, gradient in trained],
+        "updates": [getattr(one, "op", one).name for one in updates],
+        "default_tensor_value": {
+            one.name: np.asarray(values).tolist()
+            for one, values in tensor_with_value.items()
+        },
+    }
+    Path(folder, TRAINING_META_FILE).write_text(json.dumps(names))

@@ -48,6 +48,7 @@ class KerasModel:
         self._optimizer = optimizer
         self._made: TFOptimizer | None = None
         self._measuring: KerasEstimator | None = None
+        self._metrics: dict[str, Any] = {}
 
     def fit(
         self,
@@ -72,8 +73,11 @@ class KerasModel:
                 raise OrcaInputError(msg)
             self._train(x, epochs)
         elif distributed:
+            tensors = self._checked(x, y)
+            if validation_data is not None:
+                validation_data = self._checked(*validation_data)
             dataset = TFDataset.from_ndarrays(
-                (x, y), batch_size=batch_size or 32, val_tensors=validation_data
+                tensors, batch_size=batch_size or 32, val_tensors=validation_data
             )
             self._train(dataset, epochs)
         else:
@@ -87,6 +91,7 @@ class KerasModel:
                 self.model,
                 dataset,
                 model_dir=self._model_dir,
+                metrics=self._metrics or None,
                 optimizer=self._optimizer,
             )
         self._made.dataset = dataset
@@ -111,9 +116,10 @@ class KerasModel:
                 raise OrcaInputError(msg)
         else:
             size = batch_per_thread or 32
-            x = TFDataset.from_ndarrays((x, y), batch_per_thread=size)
+            x = TFDataset.from_ndarrays(self._checked(x, y), batch_per_thread=size)
         if self._measuring is None:
-            self._measuring = Estimator.from_keras(self.model)
+            metrics = self._metrics or None
+            self._measuring = Estimator.from_keras(self.model, metrics=metrics)
         data, rows = x.read(), x.rows_at_a_time
         return self._measuring.evaluate(data, batch_size=rows)
 
@@ -131,12 +137,32 @@ class KerasModel:
             return TFPredictor.from_keras(self.model, x).predict()
         if not distributed:
             return self.model.predict(x, batch_size=batch_per_thread)
-        given = list(x) if isinstance(x, (list, tuple)) else [x]
+        given = _in_order(x, self.model.input_names, "model_input")
         dataset = TFDataset.from_ndarrays(given, batch_per_thread=batch_per_thread or 4)
         rows = TFPredictor.from_keras(self.model, dataset).predict().collect()
         if len(self.model.outputs) == 1:
             return np.stack(rows)
         return [np.stack(same) for same in zip(*rows, strict=True)]
+
+    def add_metric(self, tensor: Any, name: str | None = None) -> None:
+        """Measure a scalar tensor of the model too, by this name or its own.
+
+        Replicas measure it; Keras itself does not know of it.
+        """
+        self._metrics[name or tensor.op.name] = tensor
+        # What replicas have does not include it.
+        if self._made is not None:
+            self._made.estimator.shutdown()
+        if self._measuring is not None:
+            self._measuring.shutdown()
+        self._made = self._measuring = None
+
+    def _checked(self, x: Any, y: Any) -> tuple[list[Any], list[Any]]:
+        """Return an array for each input and each output, in the model's order."""
+        return (
+            _in_order(x, self.model.input_names, "model_input"),
+            _in_order(y, self.model.output_names, "model_target"),
+        )
 
     @property
     def metrics_names(self) -> list[str]:
@@ -184,6 +210,26 @@ class KerasModel:
     def predict_on_batch(self, x: Any) -> Any:
         """Predict one batch, here."""
         return self.model.predict_on_batch(x)
+
+
+def _in_order(data: Any, names: list[str], what: str) -> list[Any]:
+    """Return arrays in the order of names, which a dict of them has."""
+    if isinstance(data, dict):
+        if not set(names) <= set(data):
+            msg = (
+                f"all {what} names should exist in data, got {what}: "
+                f"{', '.join(names)}, data: {', '.join(map(str, data))}"
+            )
+            raise OrcaAssertionError(msg)
+        return [data[name] for name in names]
+    arrays = list(data) if isinstance(data, (list, tuple)) else [data]
+    if len(arrays) != len(names):
+        msg = (
+            f"{what} number does not match data number, got {what}: "
+            f"{', '.join(names)}, and {len(arrays)} arrays"
+        )
+        raise OrcaAssertionError(msg)
+    return arrays
 
 
 def _no_batch(what: str) -> str:

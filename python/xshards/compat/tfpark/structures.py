@@ -16,13 +16,17 @@ from xshards.compat.errors import OrcaInputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
+
 __all__ = [
     "TensorMeta",
+    "features_and_target",
     "flatten",
     "longest_string",
     "map_structure",
     "metas_of",
     "predicted_rows",
+    "records_of",
     "stack_rows",
 ]
 
@@ -83,7 +87,7 @@ def stack_rows(
     labels: Sequence[TensorMeta],
     width: int,
     elements: Any,
-) -> list[dict[str, list[np.ndarray[Any, Any]]]]:
+) -> list[dict[str, Any]]:
     """Make one dict of arrays of the elements of a partition.
 
     Elements are flat lists or (features, labels). Strings become bytes of a fixed
@@ -102,10 +106,15 @@ def stack_rows(
         _column([row[index] for row in rows], meta, width)
         for index, meta in enumerate(metas)
     ]
-    count = len(features)
+    return [features_and_target(arrays, len(features))]
+
+
+def features_and_target(arrays: list[Any], num_features: int) -> dict[str, Any]:
+    """Return arrays as a shard has them: one target alone, as metrics take it."""
     # Without labels there is still a target, which no graph looks at.
-    target = arrays[count:] or [np.zeros(len(rows), np.int8)]
-    return [{"x": arrays[:count], "y": target}]
+    target = arrays[num_features:] or [np.zeros(len(arrays[0]), np.int8)]
+    alone = len(target) == 1
+    return {"x": arrays[:num_features], "y": target[0] if alone else target}
 
 
 def _only_features(element: Any, labels: Sequence[TensorMeta]) -> Any:
@@ -142,6 +151,11 @@ def longest_string(element: Any) -> int:
         for one in flatten(element)
         if isinstance(one, (str, bytes))
     )
+
+
+def records_of(frame: pd.DataFrame) -> list[bytes]:
+    """Return the records of a part of a TFRecord file."""
+    return list(frame["record"])
 
 
 def predicted_rows(shard: Any) -> list[Any]:

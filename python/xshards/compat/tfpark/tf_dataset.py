@@ -13,23 +13,26 @@ from xshards.compat.errors import OrcaInputError
 from xshards.compat.later import not_yet
 from xshards.compat.orca import session
 from xshards.compat.spark import blocks
-from xshards.compat.tfpark.records import read_records
+from xshards.compat.spark.rdd import RDD
 from xshards.compat.tfpark.structures import (
     TensorMeta,
+    features_and_target,
     flatten,
     longest_string,
     map_structure,
     metas_of,
+    records_of,
     stack_rows,
 )
 from xshards.compat.tfpark.version_1 import use_version_1
+from xshards.io.tfrecord import read_tfrecord
 from xshards.learn.tf1.datasets import read_dataset
 from xshards.learn.tf1.framework import tf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xshards.compat.spark.rdd import RDD
+    from xshards.compat.spark.spark_context import SparkContext
 
 __all__ = ["TFDataset", "find_dataset"]
 
@@ -288,7 +291,8 @@ class TFDataset:
     ) -> TFDataset:
         """Take the records of TFRecord files, whole, as one tensor of strings.
 
-        Paths are separated by commas; a folder stands for the files in it.
+        Paths are separated by commas; a folder stands for the files in it. Files whose
+        names end in ``.gz`` are decompressed. Checksums are checked.
         """
         validation = None
         if validation_file_path is not None:
@@ -372,17 +376,13 @@ def _shards_of(rdd: RDD, *, features: Any, labels: Any) -> Any:
     return blocks.merge_alike(stacked._shards())
 
 
-def _arrays_of(tensors: Any, num_features: int) -> dict[str, list[Any]]:
-    return _pair([np.asarray(one) for one in flatten(tensors)], num_features)
+def _arrays_of(tensors: Any, num_features: int) -> dict[str, Any]:
+    arrays = [np.asarray(one) for one in flatten(tensors)]
+    return features_and_target(arrays, num_features)
 
 
-def _rows_of(dataset: Any, num_features: int) -> dict[str, list[Any]]:
-    return _pair(read_dataset(dataset).leaves, num_features)
-
-
-def _pair(arrays: list[Any], num_features: int) -> dict[str, list[Any]]:
-    target = arrays[num_features:] or [np.zeros(len(arrays[0]), np.int8)]
-    return {"x": arrays[:num_features], "y": target}
+def _rows_of(dataset: Any, num_features: int) -> dict[str, Any]:
+    return features_and_target(read_dataset(dataset).leaves, num_features)
 
 
 def _records(sc: Any, paths: str) -> RDD:
@@ -394,6 +394,8 @@ def _records(sc: Any, paths: str) -> RDD:
             if path.is_dir()
             else [str(path)]
         )
-    sc = session.active_context() if sc is None else sc
-    found: RDD = sc.parallelize(files, min(len(files), sc.defaultParallelism))
-    return found.flatMap(read_records)
+    context: SparkContext = session.active_context() if sc is None else sc
+    engine = context._engine
+    return RDD(context, lambda: read_tfrecord(files, raw=True, context=engine)).flatMap(
+        records_of
+    )

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from xshards.compat.errors import OrcaInputError
 from xshards.compat.orca import session
+from xshards.compat.tfpark.files import export_training_graph
 from xshards.compat.tfpark.structures import flatten
 from xshards.compat.tfpark.tf_dataset import TFDataset, find_dataset
+from xshards.compat.tfpark.val_metrics import OnTensors
 from xshards.compat.tfpark.version_1 import use_version_1
 from xshards.compat.tfpark.zoo_optimizer import marked_gradients
+from xshards.learn.metrics.metric import describe_metrics
 from xshards.learn.tf1 import Estimator, KerasEstimator
 from xshards.learn.tf1.building import GraphParts, as_list
 from xshards.learn.tf1.driver_optimizer import OwnerOptimizer
@@ -106,11 +109,16 @@ class TFOptimizer:
 
         `inputs` are (features, labels) where they are not the dataset's placeholders;
         `tensor_with_value` has a value to train with and one to validate with;
-        `val_method` measures `val_outputs` on the dataset's validation data.
+        `val_method` measures `val_outputs` on the dataset's validation data, by
+        `val_labels` or else by the dataset's labels.
         """
         dataset = find_dataset([loss]) if dataset is None else dataset
         parts = _parts(dataset, loss, inputs)
         parts.outputs = as_list(val_outputs)
+        if val_method is not None and val_labels is not None:
+            count = len(parts.outputs)
+            val_method = [OnTensors(one, count) for one in describe_metrics(val_method)]
+            parts.outputs += as_list(val_labels)
         parts.metrics = dict(metrics or {})
         parts.fixed = dict(tensor_with_value or {})
         parts.updates = as_list(updates)
@@ -140,7 +148,11 @@ class TFOptimizer:
         metrics: Any = None,
         optimizer: Any = None,
     ) -> Self:
-        """Make one of a compiled Keras model; `optimizer` of BigDL replaces its own."""
+        """Make one of a compiled Keras model; `optimizer` of BigDL replaces its own.
+
+        `metrics` are scalar tensors by name beside those it was compiled with, or
+        metrics of Orca in their place.
+        """
         estimator = KerasEstimator.from_keras(
             keras_model,
             metrics=metrics,
@@ -202,6 +214,34 @@ class TFOptimizer:
             context=_engine(),
         )
         return cls._of(estimator, dataset)
+
+    @staticmethod
+    def export_training_model(
+        export_dir: str,
+        loss: Any,
+        sess: Any,
+        inputs: Any,
+        labels: Any = None,
+        predictions: Any = None,
+        metrics: dict[str, Any] | None = None,
+        tensor_with_value: dict[Any, Any] | None = None,
+        updates: Any = None,
+    ) -> None:
+        """Write a graph with its gradients, the variables' values and all names.
+
+        See `xshards.compat.tfpark.files.export_training_graph`.
+        """
+        export_training_graph(
+            export_dir,
+            loss,
+            sess,
+            inputs=as_list(inputs),
+            labels=as_list(labels),
+            predictions=as_list(predictions),
+            metrics=dict(metrics or {}),
+            tensor_with_value=dict(tensor_with_value or {}),
+            updates=as_list(updates),
+        )
 
     def set_train_summary(self, summary: Any) -> None:
         """Write what training gives to the files of a TrainSummary."""

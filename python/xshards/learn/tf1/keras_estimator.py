@@ -51,7 +51,8 @@ class KerasEstimator(Estimator):
         keras_model
             A model of Keras 2, made in a graph.
         metrics
-            Of `xshards.learn.metrics`, in place of those it was compiled with.
+            Of `xshards.learn.metrics`, in place of those it was compiled with; or a
+            dict of scalar tensors by name, beside those.
         optimizer
             Of `xshards.learn.optimizers`, in place of the one it was compiled with.
         model_dir, workers, seed, context
@@ -69,7 +70,11 @@ class KerasEstimator(Estimator):
         XShardsValueError
             If it is not compiled or runs eagerly.
         """
+        tensors: dict[str, Any] = {}
+        if isinstance(metrics, dict):
+            tensors, metrics = metrics, None
         parts = keras_parts(keras_model, metrics=metrics is None)
+        parts.metrics |= tensors
         with parts.graph.as_default():
             sess = keras_backend(keras_model).get_session()
         own = keras_optimizer(keras_model)
