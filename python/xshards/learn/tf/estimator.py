@@ -185,9 +185,9 @@ class Estimator(MeasureMethods):
             XShards of DataFrames (with `feature_cols` and `label_cols`) or of arrays
             ``{"x": ..., "y": ...}``, with ``"sample_weight"`` if rows have weights; a
             DataFrame, such a dict, or a tuple of features, target and weights; a
-            tf.data.Dataset or a Keras PyDataset, with batches and an order of its own,
-            or a function that takes the config, or it and the batch size, and returns
-            one.
+            tf.data.Dataset or a Keras PyDataset, with batches of its own, read while
+            replicas train; or a function that takes the config, or it and the batch
+            size, and returns one.
         epochs
             The number of the last epoch, as in Keras: with `initial_epoch` it is not
             how many are trained.
@@ -204,7 +204,9 @@ class Estimator(MeasureMethods):
         initial_epoch
             The number of the first epoch.
         steps_per_epoch, validation_steps
-            End an epoch, or measuring, after this many batches; epochs repeat rows.
+            End an epoch, or measuring, after this many batches. Epochs of shards and
+            arrays repeat rows; the next epoch of a dataset goes on with the batches
+            that follow.
         validation_freq
             Measure after each so many epochs, or after those in a list, from 1.
         feature_cols, label_cols
@@ -215,7 +217,7 @@ class Estimator(MeasureMethods):
         checkpoint_trigger
             When to write a checkpoint to `model_dir`; of `xshards.learn.trigger`.
         shuffle
-            Visit rows in another order each epoch.
+            Visit rows, or batches of a PyDataset, in another order each epoch.
         restore_best
             Give the model back the weights of its best epoch at the end; the optimizer
             stays as it is. ``history.best_epoch`` says which one it was.
@@ -293,14 +295,21 @@ class Estimator(MeasureMethods):
         options.check()
         label_cols = labels_cols if label_cols is None else label_cols
         columns = Columns(feature_cols, label_cols, sample_weight_col)
-        train = self._made(data, columns, options.batch_size, options.num_batches)
+        seed = self._job.seed + self._job.epoch if shuffle else None
+        train = self._made(
+            data, columns, options.batch_size, options.num_batches, seed=seed
+        )
         train.repeat(options.num_batches)
         validation = None
         if validation_data is not None:
             if sample_weight_col and not has_column(validation_data, sample_weight_col):
                 columns = Columns(feature_cols, label_cols, None)
             validation = self._made(
-                validation_data, columns, options.batch_size, options.validation_steps
+                validation_data,
+                columns,
+                options.batch_size,
+                options.validation_steps,
+                measures=True,
             )
         self._prepare(train.sample, weighted=class_weight is not None)
         return fit(self, train, validation, options)

@@ -107,28 +107,30 @@ class _Source:
         self._number: int | None = None
         self.batch_size = prepared.batch_size or batch_size
         self.shuffle = prepared.shuffle
-        self._data = prepared.first
 
     @property
     def num_batches(self) -> int | None:
-        """How many batches an epoch has, if that is known."""
-        return self._data.num_batches(self.batch_size)
+        """How many batches the next epoch has, if that is known."""
+        return self._prepared.num_batches(self.batch_size)
 
     def number(self) -> int:
         """Return the number of the source for an epoch that begins."""
-        prepared = self._prepared
         if self._number is None:
-            self._number = self._job.add_source(self._data)
-        elif prepared.again is not None:
-            self.drop()
-            self._data = prepared.again()
-            self._number = self._job.add_source(self._data)
+            self._number = self._job.add_source(self._prepared.open())
         return self._number
+
+    def finish(self) -> None:
+        """Note that the epoch was trained, or the model measured."""
+        if self._prepared.renewed:
+            self.drop()
+        self._prepared.finish()
 
     def drop(self) -> None:
         """Let replicas forget the data."""
         if self._number is not None:
             self._job.drop_source(self._number)
+            self._number = None
+        self._prepared.close()
 
 
 class _Fit:
@@ -222,6 +224,7 @@ class _Fit:
         self._call("on_epoch_begin", epoch)
         self._watch.before_epoch(None)
         answers = self._train_epoch(source)
+        source.finish()
         logs = self._logs(answers)
         stats = Meters.merged([one.meters for one in answers]).summary()
         self._steps_done += stats["batch_count"]
@@ -241,9 +244,9 @@ class _Fit:
 
     def _train_epoch(self, source: _Source) -> list[Trained]:
         options = self._options
+        self._steps = self._num_steps()
         number = source.number()
         self._batch = self._job.first_batch
-        self._steps = self._num_steps()
         if self._batches and self._steps is not None:
             self._call("on_train_batch_begin", self._batch)
         return self._job.train_epoch(
@@ -288,6 +291,7 @@ class _Fit:
             self._options.validation_steps,
             callbacks=self._callbacks,
         )
+        source.finish()
         self._call("on_test_end", found)
         return found
 

@@ -13,7 +13,7 @@ from xshards import _core
 from xshards.errors import XShardsTypeError, XShardsValueError
 from xshards.interop.nested_arrays import array_of, nest
 from xshards.learn.tf.batches import rows_of
-from xshards.learn.tf.datasets import reader_of
+from xshards.learn.tf.datasets import Order, reader_of
 from xshards.learn.training.columns import (
     feature_columns,
     feature_types,
@@ -23,41 +23,116 @@ from xshards.learn.training.columns import (
 from xshards.learn.training.inputs import Input, refuse_data, to_shards
 from xshards.learn.training.shard_source import ShardSource
 from xshards.learn.training.source import RepeatedSource
+from xshards.learn.training.stream_source import Stream, map_arrays
 from xshards.shards import XShards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from xshards.context import Context
-    from xshards.learn.tf.adapter import KerasAdapter
+    from xshards.learn.tf.datasets import DatasetReader
     from xshards.learn.tf.model import KerasModel
-    from xshards.learn.training.adapter import ModelInput
+    from xshards.learn.training.adapter import ModelAdapter, ModelInput
+    from xshards.learn.training.job import Job
 
-__all__ = ["Columns", "Prepared", "prepare"]
+__all__ = ["Columns", "Prepared", "Reading", "prepare"]
 
 Sample = tuple[Any, Any, Any]
 
 
-@dataclass
 class Prepared:
-    """Data for replicas, one row of it, and how it is read."""
+    """Data for replicas, and one row of it."""
 
-    #: Of the first epoch.
-    first: Input
-    sample: Sample
-    #: Makes the data of another epoch; None if it is the same again.
-    again: Callable[[], Input] | None = None
     #: Rows of a batch and whether to shuffle them, where the data decides that.
     batch_size: int | None = None
     shuffle: bool | None = None
+    #: Whether each epoch has data of its own, to be opened before and closed after it.
+    renewed = False
+
+    def __init__(self, made: Input, sample: Sample) -> None:
+        self._made = made
+        self.sample = sample
+
+    def num_batches(self, batch_size: int) -> int | None:
+        """Count the batches of the next epoch; None if that is not known."""
+        return self._made.num_batches(batch_size)
+
+    def open(self) -> Input:
+        """Return the data of the next epoch."""
+        return self._made
 
     def repeat(self, steps: int | None) -> None:
-        """Visit rows again until an epoch has this many batches.
+        """Visit rows again until an epoch has this many batches."""
+        if steps is not None:
+            self._made.source = RepeatedSource(self._made.source, steps)
 
-        Datasets end where they end: whoever made one decides whether it repeats.
-        """
-        if steps is not None and self.again is None:
-            self.first.source = RepeatedSource(self.first.source, steps)
+    def finish(self) -> None:
+        """Note that an epoch was trained, or the model measured."""
+
+    def close(self) -> None:
+        """End what `open` began."""
+
+
+class Streamed(Prepared):
+    """A dataset, read while replicas train on it."""
+
+    shuffle = False
+    renewed = True
+
+    def __init__(
+        self, reader: DatasetReader, steps: int | None, reading: Reading
+    ) -> None:
+        reader.check(steps)
+        self.sample = map_arrays(lambda array: array[:1].copy(), reader.first())
+        self.batch_size = reader.batch_size
+        self._reader = reader
+        self._steps = steps
+        self._reading = reading
+        self._stream: Stream | None = None
+        self._began = False
+
+    def num_batches(self, batch_size: int) -> int | None:
+        """Count the batches of the next epoch; None if that is not known."""
+        return self._reader.num_batches(self._steps)
+
+    def repeat(self, steps: int | None) -> None:
+        """Do nothing: whoever made a dataset decides whether it repeats."""
+
+    def open(self) -> Input:
+        """Begin an epoch."""
+        reading, reader = self._reading, self._reader
+        if reading.measures or not self._began:
+            reader.restart()
+        self._began = True
+        reader.begin_epoch()
+        self._stream = Stream(
+            reader.epoch(self._steps),
+            reading.num_replicas,
+            reading.folder,
+            keep_all=reading.measures,
+            num_batches=reader.num_batches(self._steps),
+        )
+        return self._stream.input()
+
+    def finish(self) -> None:
+        """End an epoch: the thread that reads, then tell the dataset."""
+        self.close()
+        self._reader.end_epoch()
+
+    def close(self) -> None:
+        """End the thread that reads."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Who reads a dataset, and what for."""
+
+    num_replicas: int
+    #: To measure the model: from the begin each time, also by a replica that restarts.
+    measures: bool
+    #: Where batches are until replicas have read them.
+    folder: str
 
 
 class Columns:
@@ -72,29 +147,28 @@ class Columns:
 def prepare(
     data: Any,
     *,
-    adapter: KerasAdapter,
+    job: Job,
     model: KerasModel,
     columns: Columns,
-    config: dict[str, Any],
     batch_size: int,
     steps: int | None,
     context: Context,
+    measures: bool = False,
+    seed: int | None = None,
 ) -> Prepared:
-    """Make whatever `fit` and `evaluate` take ready for replicas."""
+    """Make whatever `fit` and `evaluate` take ready for replicas.
+
+    `measures` says that the model is not trained on it; `seed` draws the order of the
+    batches of a PyDataset.
+    """
+    adapter = job.adapter
     described = adapter.describe_input(model)
-    reader = reader_of(data, config, batch_size, model.num_dimensions())
+    config = job.parts.config
+    order = Order(seed)
+    reader = reader_of(data, config, batch_size, model.num_dimensions(), order)
     if reader is not None:
-
-        def read() -> tuple[Input, Sample]:
-            arrays = reader.read(steps)
-            shards = to_shards(arrays, adapter, context)
-            assert shards is not None
-            made, sample = _of_arrays(shards, adapter, described)
-            made.num_rows = rows_of(arrays["x"])
-            return made, sample
-
-        first, sample = read()
-        return Prepared(first, sample, lambda: read()[0], reader.batch_size, False)
+        reading = Reading(job.num_replicas, measures, context.spill_dir)
+        return Streamed(reader, steps, reading)
     if isinstance(data, (tuple, list)) and len(data) == 3:
         data = {"x": data[0], "y": data[1], "sample_weight": data[2]}
     shards = to_shards(data, adapter, context)
@@ -112,7 +186,7 @@ def prepare(
 
 def _of_frames(
     shards: XShards,
-    adapter: KerasAdapter,
+    adapter: ModelAdapter,
     described: ModelInput,
     columns: Columns,
     num_outputs: int,
@@ -176,7 +250,7 @@ def _count_rows(payload: Any) -> int:
 
 
 def _of_arrays(
-    shards: XShards, adapter: KerasAdapter, described: ModelInput
+    shards: XShards, adapter: ModelAdapter, described: ModelInput
 ) -> tuple[Input, Sample]:
     if shards._kinds() != {"Tensors"}:
         msg = (

@@ -10,7 +10,6 @@ import pandas as pd
 
 from xshards.learn.checks import check_count
 from xshards.learn.metrics import convert_metrics
-from xshards.learn.tf.adapter import KerasAdapter
 from xshards.learn.tf.callbacks import make_callbacks, wants_batches
 from xshards.learn.tf.driver_optimizer import KerasOptimizer
 from xshards.learn.tf.file_methods import FileMethods
@@ -94,10 +93,10 @@ class MeasureMethods(FileMethods):
         batch_size = check_count("batch_size", batch_size)
         label_cols = labels_cols if label_cols is None else label_cols
         columns = Columns(feature_cols, label_cols, sample_weight_col)
-        made = self._made(data, columns, batch_size, num_steps)
+        made = self._made(data, columns, batch_size, num_steps, measures=True)
         self._prepare(made.sample)
         called = make_callbacks(self._model.keras, callbacks or [])
-        source = self._job.add_source(made.first)
+        source = self._job.add_source(made.open())
         try:
             called.on_test_begin()
             found = self._measure(
@@ -106,6 +105,8 @@ class MeasureMethods(FileMethods):
             called.on_test_end(found)
         finally:
             self._job.drop_source(source)
+            made.close()
+        made.finish()
         self._share_driver_changes()
         return found
 
@@ -177,9 +178,9 @@ class MeasureMethods(FileMethods):
     ) -> Any:
         batch_size = check_count("batch_size", batch_size)
         columns = Columns(feature_cols, label_cols, None)
-        made = self._made(data, columns, batch_size, None)
+        made = self._made(data, columns, batch_size, None, measures=True)
         self._prepare(made.sample)
-        source = self._job.add_source(made.first)
+        source = self._job.add_source(made.open())
         try:
             (found,) = self._job.validate(
                 source,
@@ -188,23 +189,15 @@ class MeasureMethods(FileMethods):
             )
         finally:
             self._job.drop_source(source)
+            made.close()
+        made.finish()
         return found[metric.get_name()]
 
     def _made(
-        self, data: Any, columns: Columns, batch_size: int, steps: int | None
+        self, data: Any, columns: Columns, size: int, steps: int | None, **more: Any
     ) -> Prepared:
-        adapter = self._job.adapter
-        assert isinstance(adapter, KerasAdapter)
-        return prepare(
-            data,
-            adapter=adapter,
-            model=self._model,
-            columns=columns,
-            config=self._job.parts.config,
-            batch_size=batch_size,
-            steps=steps,
-            context=self._context,
-        )
+        more |= {"job": self._job, "model": self._model, "context": self._context}
+        return prepare(data, columns=columns, batch_size=size, steps=steps, **more)
 
     def _prepare(self, sample: Any, *, weighted: bool = False) -> None:
         """Make all variables, then what shares them."""

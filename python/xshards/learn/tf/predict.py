@@ -33,7 +33,13 @@ def predict_here(
         msg = f"batch_size must be at least 1, got {batch_size}"
         raise XShardsValueError(msg)
     reader = reader_of(data, config, batch_size, model.num_dimensions())
-    features = data if reader is None else reader.read(steps)
+    run = PredictFunction(model)
+    if reader is not None:
+        reader.check(steps)
+        check_shapes(model.keras, reader.first()[0])
+        reader.restart()
+        return join_outputs([_plain(run(x)) for x, _, _ in reader.epoch(steps)])
+    features = data
     if isinstance(features, dict) and "x" in features:
         features = features["x"]
     nest = load_tensorflow().nest
@@ -46,7 +52,7 @@ def predict_here(
         )
         raise XShardsTypeError(msg) from error
     check_shapes(model.keras, features)
-    run, rows = PredictFunction(model), rows_of(features)
+    rows = rows_of(features)
     outputs = []
     # Without rows the model says what a prediction would look like.
     for begin in range(0, max(rows, 1), batch_size):

@@ -22,27 +22,19 @@ def numbered(rows=10):
 
 
 def read(data, steps=None, batch_size=4):
-    return reader_of(data, {"rows": 6}, batch_size, 2).read(steps)
+    reader = reader_of(data, {"rows": 6}, batch_size, 2)
+    reader.check(steps)
+    return joined(reader.epoch(steps))
+
+
+def joined(batches):
+    x, y, _ = zip(*batches, strict=True)
+    return {"x": np.concatenate(x), "y": np.concatenate(y)}
 
 
 def generated():
     for number in range(5):
         yield np.full(2, number, "float32"), np.float32(number)
-
-
-class Pairs(keras.utils.PyDataset):
-    def __init__(self):
-        super().__init__()
-        self.epochs = 0
-
-    def __len__(self):
-        return 3
-
-    def __getitem__(self, index):
-        return np.full((2, 2), index, "float32"), np.full((2, 1), index, "float32")
-
-    def on_epoch_end(self):
-        self.epochs += 1
 
 
 def test_datasets_are_read_batched_or_not():
@@ -53,7 +45,8 @@ def test_datasets_are_read_batched_or_not():
         np.testing.assert_array_equal(found["x"], x)
         np.testing.assert_array_equal(found["y"], y)
     reader = reader_of(slices.batch(3), {}, 4, 2)
-    reader.read(None)
+    assert reader.num_batches(None) == 4
+    reader.first()
     assert reader.batch_size == 3
 
 
@@ -70,10 +63,22 @@ def test_generators_and_python_functions_run_on_the_driver():
 def test_an_endless_dataset_goes_on_where_the_last_epoch_ended():
     dataset = tf.data.Dataset.range(5).map(lambda n: (tf.fill([2], n), n)).repeat()
     reader = reader_of(dataset, {}, 2, 2)
-    assert reader.read(2)["y"].tolist() == [0, 1, 2, 3]
-    assert reader.read(2)["y"].tolist() == [4, 0, 1, 2]
+    assert joined(reader.epoch(2))["y"].tolist() == [0, 1, 2, 3]
+    assert joined(reader.epoch(2))["y"].tolist() == [4, 0, 1, 2]
     with pytest.raises(ValueError, match=r"repeated without end: give fit steps_per"):
-        reader.read(None)
+        reader.check(None)
+
+
+def test_a_generator_that_is_used_up_is_refused():
+    rest = generated()
+    spec = (tf.TensorSpec((2,), tf.float32), tf.TensorSpec((), tf.float32))
+    dataset = tf.data.Dataset.from_generator(lambda: rest, output_signature=spec)
+    reader = reader_of(dataset, {}, 2, 2)
+    assert len(list(reader.epoch(None))) == 3
+    reader.end_epoch()
+    assert list(reader.epoch(None)) == []
+    with pytest.raises(ValueError, match=r"no elements when it is read again"):
+        reader.end_epoch()
 
 
 def test_creators_take_the_config_and_the_batch_size():
@@ -87,12 +92,6 @@ def test_creators_take_the_config_and_the_batch_size():
     assert len(read(two, steps=1)["y"]) == 4
     with pytest.raises(TypeError, match=r"returns a tf\.data\.Dataset .* got list"):
         read(lambda config: [1, 2])
-
-
-def test_pydatasets_are_read_batch_by_batch():
-    data = Pairs()
-    assert read(data)["y"].ravel().tolist() == [0, 0, 1, 1, 2, 2]
-    assert data.epochs == 1
 
 
 def test_a_dataset_trains_as_in_keras(rows, estimators):
