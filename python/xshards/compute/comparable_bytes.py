@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python objects as bytes that are equal for equal objects.
 
-The engine tells keys apart by their bytes. The pickles of equal objects may differ: 1,
-1.0 and True are equal, and a set has no order. So objects that are keys get a column of
-bytes beside them, made here of the values of types whose equality is known.
+The engine distinguishes keys by their bytes. The pickles of equal objects may differ:
+1, 1.0 and True are equal, and a set has no order. So objects that are keys get a column
+of bytes beside them, made here of the values of types whose equality is known.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ def staged(path: Path) -> Iterator[Path]:
     target = path.resolve()  # a link stays, and leads to the files
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.parent / f".{target.name}.tmp-{secrets.token_hex(8)}"
-    # A new directory has what the umask allows; until it is one, nobody else sees it
-    # if nobody else may see what it replaces.
+    # The umask decides the mode of a new directory. One that replaces another stays
+    # private until it takes its place.
     staging.mkdir(0o700 if target.exists() else 0o777)
     try:
         yield staging
@@ -177,7 +177,7 @@ def listed(directory: Path) -> list[Path]:
             raise XShardsValueError(msg)
         found[partition] = path
     # What a label says is not known to be true before its seal is checked, so nothing
-    # is made of that size: a look at each file that is there tells what is missing.
+    # is made of that size: the existing files show what is missing.
     beyond = [path for partition, path in found.items() if not 0 <= partition < count]
     if beyond:
         raise XShardsValueError(_not_ours(beyond[0]))

@@ -4,7 +4,8 @@
 A worker leads a process group, which ends with it. What left the group, by setsid, is
 found in two ways. Fork server and workers are subreapers: a process whose parent ended
 becomes the child of its worker, and after the worker's end the fork server's, which
-kills it. Where nobody is left who could inherit it, the mark in its environment tells.
+kills it. If no process is left to inherit it, it is found by the mark in its
+environment.
 """
 
 from __future__ import annotations

@@ -126,8 +126,8 @@ def _by_index(
     for key in keys:
         if key in there:
             msg = (
-                f"the {side} has a column {key!r} besides its index: rename it, as "
-                f"{key!r} is the key of the other side"
+                f"the {side} has a column {key!r} in addition to its index: rename it, "
+                f"as {key!r} is the key of the other side"
             )
             raise merge_error()(msg)
     schema = keyed._full_schema()

@@ -217,7 +217,8 @@ def test_mistakes_that_pandas_does_not_have():
     ):
         left.merge(right, "semi", "k", indicator=True)
     with pytest.raises(
-        pd.errors.MergeError, match=r"the right has a column 'k' besides its index"
+        pd.errors.MergeError,
+        match=r"the right has a column 'k' in addition to its index",
     ):
         left.merge(right, left_on="k", right_index=True)
     others = RIGHT.set_axis(["x", "y", "z"], axis=1)

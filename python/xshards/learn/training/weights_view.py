@@ -17,8 +17,8 @@ class WeightsView:
     """The shared weights as arrays, private copies of which are made on write.
 
     The mapping is private and writable: what code of the model changes in place, the
-    kernel copies, and nobody else sees. `refresh` drops such copies, so that after each
-    step the arrays are the shared weights again, whatever was done to them.
+    kernel copies, so changes are private. `refresh` drops such copies, so that after
+    each step the arrays are the shared weights again, whatever was done to them.
     """
 
     def __init__(

@@ -129,7 +129,7 @@ def convert_columns(
 def add_keys(
     _partition: int, payloads: list[Payload], named: list[tuple[str, str]]
 ) -> list[Payload]:
-    """Add columns of bytes that tell apart what others hold, each under its name."""
+    """Add columns of bytes that are equal where the cells of others are equal."""
     return [
         _core.Payload.from_table(_with_keys(payload.table(), named))
         for payload in payloads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of how well scores tell two classes apart, at every threshold."""
+"""Metrics of how well scores separate two classes, at every threshold."""
 
 from __future__ import annotations
 
