@@ -36,7 +36,8 @@ struct CsvScanOptions {
   /// those whose order differs from the first one's.
   std::vector<std::string> columns{};
   std::map<std::string, std::vector<std::string>> own_columns{};
-  /// By path and begin of a split. Each has but its own lines, for all may be many.
+  /// By path and begin of a split. Each split holds only its own skipped lines to
+  /// bound its size.
   std::map<std::pair<std::string, int64_t>, CsvSplitLines> lines{};
   /// Where the data of files ends that can only be read from the start, by path.
   std::map<std::string, int64_t> text_ends{};

@@ -34,8 +34,8 @@ class FlatColumn {
   virtual ~FlatColumn() = default;
 
   /// Decode the next rows: all, or at least one and those whose text takes about
-  /// `max_bytes`: a small page may stand for any amount of it. Invalid if there are not
-  /// so many or the data are damaged.
+  /// `max_bytes`: a small page may decode to any size. Invalid if there are fewer rows
+  /// than requested, or the data are damaged.
   virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(int64_t num_rows,
                                                                 int64_t max_bytes) = 0;
 

@@ -24,7 +24,7 @@ namespace {
 // of rows is limited too.
 constexpr int64_t kMaxBatchRows = 64LL << 10;
 
-// How much larger than planned a batch may be: pages may stand for any amount of values.
+// How much larger than planned a batch may be: pages may decode to any size.
 constexpr int64_t kMaxGrowth = 16;
 constexpr int64_t kMinTextBytes = 256LL << 10;
 

@@ -13,8 +13,8 @@ namespace xshards::ops {
 namespace {
 
 /// first and last skip missing values, first_value and last_value do not; of any type.
-/// Picked values are gathered batch by batch; groups know theirs by its
-/// position among all that were picked.
+/// Picked values are gathered batch by batch; groups store the index of theirs among all
+/// that were picked.
 class PickAccumulator final : public Accumulator {
  public:
   explicit PickAccumulator(AccumulatorOptions options)

@@ -51,8 +51,8 @@ bool IsOutOfRange(double value, std::string_view type) {
   const size_t digits = std::min(type.find_first_of("123456789"), type.size());
   int bits = 0;
   std::from_chars(type.data() + digits, type.data() + type.size(), bits);
-  const double behind = std::ldexp(1.0, is_signed ? bits - 1 : bits);
-  return value < (is_signed ? -behind : 0.0) || value >= behind;
+  const double upper_bound = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  return value < (is_signed ? -upper_bound : 0.0) || value >= upper_bound;
 }
 
 /// "1.5 (from column 'a') cannot be converted to int64: ".

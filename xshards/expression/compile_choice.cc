@@ -118,9 +118,9 @@ DtypeFamily FamilyNamed(const std::string& dtype, const TypePointer& type) {
 /// Whether floats are in the range of an unsigned type. Errors name those that are not,
 /// so these are not truncated.
 ArrowExpression IsUnsigned(const ArrowExpression& values, const arrow::DataType& type) {
-  const double behind = std::ldexp(1.0, type.bit_width());
+  const double upper_bound = std::ldexp(1.0, type.bit_width());
   return cp::call("and_kleene", {cp::call("greater_equal", {values, cp::literal(0.0)}),
-                                 cp::call("less", {values, cp::literal(behind)})});
+                                 cp::call("less", {values, cp::literal(upper_bound)})});
 }
 
 /// Whether a constant limit lies outside the values' integer type on the side where it

@@ -166,9 +166,9 @@ void WarmBlocks::Return(uint8_t* start, int64_t num_bytes) {
     extent.warm_bytes += next->second.warm_bytes;
     Erase(next);
   }
-  const auto behind = free_.lower_bound(start);
-  if (behind != free_.begin()) {
-    const auto before = std::prev(behind);
+  const auto following = free_.lower_bound(start);
+  if (following != free_.begin()) {
+    const auto before = std::prev(following);
     if (before->first >= area->first &&
         before->first + before->second.num_bytes == start) {
       start = before->first;

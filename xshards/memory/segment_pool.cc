@@ -30,7 +30,7 @@ constexpr int64_t kModestBytes = 1LL << 20;
 // A shared segment grows up to the size at which a store gets its own.
 constexpr int64_t kSharedCapacity = 16LL << 20;
 
-/// True unless there are so many more warm pages than expected bytes that most would stay
+/// True unless there are far more warm pages than expected bytes, so that most would stay
 /// idle as long as the data lives.
 bool Suits(int64_t warm_bytes, int64_t expected_bytes) {
   return warm_bytes <= std::max(kSmall, 4 * expected_bytes);

@@ -161,7 +161,7 @@ const std::vector<AggregateFunction>& Table() {
   return table;
 }
 
-/// What stands in brackets in "quantile(0.25)"; nullopt for other names.
+/// The text in parentheses of "quantile(0.25)"; nullopt for other names.
 std::optional<std::string_view> ShareIn(std::string_view name) {
   constexpr std::string_view opening = "quantile(";
   if (!name.starts_with(opening) || !name.ends_with(')')) return std::nullopt;

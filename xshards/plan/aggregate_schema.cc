@@ -120,7 +120,7 @@ std::shared_ptr<arrow::Field> ResultField(AggregateResult result, const std::str
     case AggregateResult::kSum:
       return computed(SumType(*type));
     case AggregateResult::kValue:
-      // A value of the column, with all that belongs to it.
+      // A value of the column, with its metadata.
       return Renamed(field->WithType(type), name);
     case AggregateResult::kList:
       return arrow::field(name, arrow::large_list(type));

@@ -103,8 +103,8 @@ inline bool QuickFloat(const char* begin, const char* end, double* value) {
       // Remove the point: the bytes before it move up by one, after a zero.
       const auto at = static_cast<uint32_t>(__builtin_ctzll(points)) & ~7U;
       const uint64_t before = word & ((uint64_t{1} << at) - 1);
-      const uint64_t behind = word & (~uint64_t{0xFF} << at);
-      word = behind | before << 8 | 0x30;
+      const uint64_t following = word & (~uint64_t{0xFF} << at);
+      word = following | before << 8 | 0x30;
       decimals = 7 - at / 8;
     }
     if (!AreDigits(word)) return false;

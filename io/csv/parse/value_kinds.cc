@@ -24,23 +24,23 @@ bool HasInteger(CsvKinds kinds) {
 constexpr CsvKinds kNumbers = 0b1111100;
 
 // The kinds if no number is also a boolean.
-CsvKinds WithoutTruths(CsvKinds kinds) {
+CsvKinds WithoutBooleans(CsvKinds kinds) {
   return static_cast<CsvKinds>(kinds | (kinds >> kTruthShift & kNumbers));
 }
 
 // As in pandas, true wins for a text listed as both, and these spellings keep their value
 // even if listed otherwise. Empty if there are no others.
-std::map<std::string, bool, std::less<>> TruthsOf(const CsvOptions& options) {
-  std::map<std::string, bool, std::less<>> truths;
+std::map<std::string, bool, std::less<>> BooleansOf(const CsvOptions& options) {
+  std::map<std::string, bool, std::less<>> booleans;
   if (options.true_values.empty() && options.false_values.empty() &&
       options.long_sep.empty()) {
-    return truths;
+    return booleans;
   }
-  for (const auto& value : options.true_values) truths.emplace(value, true);
-  for (const char* value : {"True", "TRUE", "true"}) truths.emplace(value, true);
-  for (const auto& value : options.false_values) truths.emplace(value, false);
-  for (const char* value : {"False", "FALSE", "false"}) truths.emplace(value, false);
-  return truths;
+  for (const auto& value : options.true_values) booleans.emplace(value, true);
+  for (const char* value : {"True", "TRUE", "true"}) booleans.emplace(value, true);
+  for (const auto& value : options.false_values) booleans.emplace(value, false);
+  for (const char* value : {"False", "FALSE", "false"}) booleans.emplace(value, false);
+  return booleans;
 }
 
 // Append the text after an opening quote, from quote to quote: two quotes become one;
@@ -94,12 +94,12 @@ CsvValues::CsvValues(const CsvOptions& options, const std::string& column)
       escape_(options.escapechar),
       has_quote_(options.quotechar.has_value()),
       doublequote_(options.doublequote),
-      truths_have_cases_(!options.long_sep.empty()),
+      booleans_have_cases_(!options.long_sep.empty()),
       numbers_(options.decimal, options.thousands),
       are_floats_(options.numbers_are_floats),
-      truths_(TruthsOf(options)),
+      booleans_(BooleansOf(options)),
       has_truth_numbers_(std::any_of(
-          truths_.begin(), truths_.end(),
+          booleans_.begin(), booleans_.end(),
           [this](const auto& truth) { return ClassifyNumber(truth.first) != 0; })),
       has_quick_kinds_(take_quick_numbers() && !are_floats_ && !has_truth_numbers_) {}
 
@@ -141,10 +141,10 @@ std::string_view CsvValues::Unescape(std::string_view field, std::string* scratc
 }
 
 std::optional<bool> CsvValues::ReadBool(std::string_view value) const {
-  if (const auto truth = truths_.find(value); truth != truths_.end()) {
+  if (const auto truth = booleans_.find(value); truth != booleans_.end()) {
     return truth->second;
   }
-  if (truths_have_cases_) return std::nullopt;
+  if (booleans_have_cases_) return std::nullopt;
   if (EqualsIgnoringCase(value, "true")) return true;
   if (EqualsIgnoringCase(value, "false")) return false;
   return std::nullopt;
@@ -177,7 +177,7 @@ CsvKinds CsvValues::ClassifyNumber(std::string_view value) const {
 CsvKinds CsvValues::Classify(std::string_view value) const {
   if (missing_.Contains(value)) return BitOf(CsvKind::kMissing);
   if (const CsvKinds kinds = ClassifyNumber(value); kinds != 0) {
-    const bool is_truth = has_truth_numbers_ && truths_.contains(value);
+    const bool is_truth = has_truth_numbers_ && booleans_.contains(value);
     if (!is_truth) return kinds;
     return static_cast<CsvKinds>((kinds & kNumbers) << kTruthShift | (kinds & ~kNumbers));
   }
@@ -230,7 +230,7 @@ std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds) {
     const bool is_mixed = HasInteger(kinds) || Has(kinds, CsvKind::kFloat);
     return is_mixed ? arrow::large_utf8() : arrow::boolean();
   }
-  kinds = WithoutTruths(kinds);
+  kinds = WithoutBooleans(kinds);
   if (Has(kinds, CsvKind::kFloat)) return arrow::float64();
   if (Has(kinds, CsvKind::kHuge)) return arrow::large_utf8();
   if (Has(kinds, CsvKind::kUnsigned)) {
@@ -242,7 +242,7 @@ std::shared_ptr<arrow::DataType> TypeOf(CsvKinds kinds) {
 }
 
 bool AreHugeIntegers(CsvKinds kinds) {
-  if (!Has(kinds, CsvKind::kBool)) kinds = WithoutTruths(kinds);
+  if (!Has(kinds, CsvKind::kBool)) kinds = WithoutBooleans(kinds);
   return Has(kinds, CsvKind::kHuge) && !Has(kinds, CsvKind::kSeparated) &&
          !Has(kinds, CsvKind::kText) && !Has(kinds, CsvKind::kBool) &&
          !Has(kinds, CsvKind::kFloat);

@@ -105,11 +105,11 @@ class CsvValues {
   const std::optional<char> escape_;
   const bool has_quote_;
   const bool doublequote_;
-  const bool truths_have_cases_;  // "tRUE" is none
+  const bool booleans_have_cases_;  // "tRUE" is none
   const NumberFormat numbers_;
   const bool are_floats_;
   // Texts for true and false, some of which may also be numbers.
-  const std::map<std::string, bool, std::less<>> truths_;
+  const std::map<std::string, bool, std::less<>> booleans_;
   const bool has_truth_numbers_;
   const bool has_quick_kinds_;  // QuickKind determines the kind of a number
 };

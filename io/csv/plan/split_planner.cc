@@ -93,7 +93,7 @@ arrow::Result<arrow::ArrayVector> LookThrough(const ScanNode& scan, const Split&
   const auto found_begin = options->data_begins.find(split.path);
   const int64_t data_begin =
       found_begin == options->data_begins.end() ? 0 : found_begin->second;
-  // The file's end is told by its last part, which has no target behind it.
+  // The file's end is found by its last part, which has no later target.
   auto targets = EvenTargets(data_begin, split.num_bytes, options->target_bytes);
   // A record that starts at a target has its line feed just before it.
   std::erase_if(targets,

@@ -24,11 +24,11 @@ T Unwrap(arrow::Result<T> result) {
   return result.MoveValueUnsafe();
 }
 
-/// Carry a caught Python exception through the engine; what was a TypeMismatchError()
-/// becomes one again. The GIL must be held.
 /// Raise XShardsMemoryError for std::bad_alloc that leaves a bound function.
 void TranslateExceptions();
 
+/// Carry a caught Python exception through the engine; what was a TypeMismatchError()
+/// becomes one again. The GIL must be held.
 arrow::Status ToStatus(pybind11::error_already_set& error);
 
 }  // namespace xshards::python

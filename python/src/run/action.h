@@ -14,8 +14,8 @@
 
 namespace xshards::python {
 
-/// Run engine work on a helper thread without the GIL, while the calling thread looks
-/// after signals and calls `on_progress(stage, label, done, total)` (or None) every
+/// Run engine work on a helper thread without the GIL, while the calling thread checks
+/// for signals and calls `on_progress(stage, label, done, total)` (or None) every
 /// 50 ms. An exception from either, such as KeyboardInterrupt, asks the work to stop;
 /// once it has, that exception is returned; so is what the work throws, as a Status.
 /// Cancelled after EndActions(). The GIL must be held.

@@ -17,7 +17,7 @@ namespace xshards::python {
 learn::StepReport Step(learn::ParameterServer& server, double timeout);
 /// Wait until all gradients have arrived, without an update.
 learn::StepReport AwaitGradients(learn::ParameterServer& server, double timeout);
-/// Step until the 8 bytes of `word` are not `seen` any more: somebody wants to be read.
+/// Step until the 8 bytes of `word` are not `seen` any more: a message is pending.
 /// Raises ValueError if `word` has fewer.
 learn::StepReport StepWhile(learn::ParameterServer& server, const pybind11::buffer& word,
                             uint64_t seen, double seconds, double patience);

@@ -34,7 +34,7 @@ Options Again(const Options& options) {
   return *Decode<Options>(Bytes(options)).ValueOrDie();
 }
 
-TEST(OptionCodec, GivesTheVeryOptionsOfThisProcess) {
+TEST(OptionCodec, SharesOptionsWithinTheProcess) {
   const auto options = MakeOptions(CsvOptions{.sep = ';'});
   ASSERT_OK_AND_ASSIGN(const auto first, OptionsOf<CsvOptions>(options));
   ASSERT_OK_AND_ASSIGN(const auto second, OptionsOf<CsvOptions>(options));
@@ -47,7 +47,7 @@ TEST(OptionCodec, NoOptionsAreTheDefaults) {
   EXPECT_EQ(options->parts, 1);
 }
 
-TEST(OptionCodec, RefusesCutBytes) {
+TEST(OptionCodec, RejectsTruncatedBytes) {
   const auto bytes = Bytes(CsvScanOptions{.csv = {.names = {"a", "b"}, .nrows = 3},
                                           .columns = {"a", "b"},
                                           .lines = {{{"p", 1}, {.skipped = {{3, 5}}}}}});
@@ -70,7 +70,7 @@ TEST(OptionCodec, RefusesUnknownAndUnusableValues) {
                Decode<GroupScanOptions>(Bytes(GroupScanOptions{.parts = 0})));
 }
 
-TEST(CsvScanOptions, Travel) {
+TEST(CsvScanOptions, RoundTrips) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   CsvScanOptions options{.csv = {.sep = ';'}, .extent = ScanExtent::kSample};
   options.AddColumns("one", {"a", "日本"});
@@ -100,7 +100,7 @@ TEST(CsvScanOptions, Travel) {
   EXPECT_EQ(decoded.extent, ScanExtent::kSample);
 }
 
-TEST(TfRecordOptions, Travel) {
+TEST(TfRecordOptions, RoundTrips) {
   const auto decoded = Again(TfRecordScanOptions{
       .tfrecord = {.raw = true, .compression = TextCompression::kGzip}});
   EXPECT_TRUE(decoded.tfrecord.raw);
@@ -108,7 +108,7 @@ TEST(TfRecordOptions, Travel) {
   EXPECT_EQ(decoded.tfrecord.schema, nullptr);
 }
 
-TEST(CsvOptions, Travel) {
+TEST(CsvOptions, RoundTrips) {
   CsvOptions options;
   options.sep = '\t';
   options.header = false;
@@ -187,7 +187,7 @@ TEST(CsvOptions, AreValidated) {
                (CsvOptions{.split = {.num_partitions = -1}}.Validate()));
 }
 
-TEST(JsonOptions, Travel) {
+TEST(JsonOptions, RoundTrips) {
   const JsonOptions options{
       .dtype = {{"a", "float64"}}, .nrows = 5, .split = {.block_size = 7}};
   const auto decoded = Again(options);
@@ -197,7 +197,7 @@ TEST(JsonOptions, Travel) {
   EXPECT_EQ(decoded.lines, std::nullopt);
 }
 
-TEST(ParquetOptions, Travel) {
+TEST(ParquetOptions, RoundTrips) {
   const ParquetOptions options{
       .columns = {{"a", "b"}},
       .schema = arrow::schema({arrow::field("a", arrow::int8())}),

@@ -22,7 +22,7 @@ TEST(SplitSize, PiecesAreNeitherTinyNorHuge) {
   EXPECT_EQ(SplitSize{}.TargetBytes(1LL << 40, 2), 64 * kMegabyte);
 }
 
-TEST(SplitSize, DoesAsAsked) {
+TEST(SplitSize, UsesTheRequestedSize) {
   EXPECT_EQ(SplitSize{.num_partitions = 3}.TargetBytes(100, 2), 34);
   EXPECT_EQ(SplitSize{.num_partitions = 3}.TargetBytes(0, 2), 1);
   EXPECT_EQ(SplitSize{.block_size = 7}.TargetBytes(100, 2), 7);
@@ -36,7 +36,7 @@ TEST(SplitSize, CutsNothingForFewRows) {
   EXPECT_EQ(SplitSize{}.TargetBytes(0, 2, 0), 1);
 }
 
-TEST(NumPieces, RestsBelowAQuarterMakeNoPiece) {
+TEST(NumPieces, RemainderBelowAQuarterJoinsTheLastPiece) {
   EXPECT_EQ(NumPieces(0, 100), 1);
   EXPECT_EQ(NumPieces(100, 100), 1);
   EXPECT_EQ(NumPieces(125, 100), 1);

@@ -45,7 +45,7 @@ class Accumulators : public OperatorTest {
   }
 };
 
-TEST_F(Accumulators, LeaveMissingValuesOut) {
+TEST_F(Accumulators, SkipMissingValues) {
   const auto values = Json(arrow::int64(), "[5, null, 3, null]");
   const std::vector<uint32_t> groups = {0, 0, 0, 1};
   const auto expect = [&](const std::string& function, const std::string& json,
@@ -81,7 +81,7 @@ TEST_F(Accumulators, CountAndSumEachDistinctValueOfAGroupOnce) {
   expect("collect_list", "[[5, 3, 5], [], [5, 3, 7]]", lists);
 }
 
-TEST_F(Accumulators, QuantilesLieInProportionBetweenValues) {
+TEST_F(Accumulators, QuantilesInterpolateLinearly) {
   const auto values = Json(arrow::int32(), "[10, 5, 3, null, 4, 3, 7]");
   const std::vector<uint32_t> groups = {0, 0, 0, 0, 0, 2, 2};
   const auto expect = [&](const std::string& function, const std::string& json) {
@@ -104,7 +104,7 @@ TEST_F(Accumulators, QuantilesLieInProportionBetweenValues) {
   }
 }
 
-TEST_F(Accumulators, RowsAreTakenAsTheyAre) {
+TEST_F(Accumulators, FirstAndLastValueKeepNulls) {
   const auto values = Strings({"", "b", "c", ""}, {false, true, true, false});
   const auto& type = arrow::large_utf8();
   ExpectArray(Both("first_value", values, {0, 0, 1, 1}, type),
@@ -119,7 +119,7 @@ TEST_F(Accumulators, SumsWrapAroundAsNumpyDoes) {
               Json(arrow::uint64(), "[1, 0, 0]"));
 }
 
-TEST_F(Accumulators, SumsOfFloatsMakeUpForRounding) {
+TEST_F(Accumulators, FloatSumsAreCompensated) {
   // Added up plainly, each 1 is lost.
   const auto values = Json(arrow::float64(), "[1e16, 1, 1, 1, 1, -1e16, 0.5]");
   const std::vector<uint32_t> groups(7, 0);
@@ -166,7 +166,7 @@ TEST_F(Accumulators, DecimalsAddUpExactly) {
   expect("median", "[0.15000000000000002, -0.25, null]", arrow::float64());
 }
 
-TEST_F(Accumulators, ASumOfDecimalsHasADigitTooMany) {
+TEST_F(Accumulators, RejectsSumsOfTooManyDigits) {
   const auto type = arrow::decimal128(38, 0);
   const std::string nines(38, '9');
   const auto values = Json(type, "[\"" + nines + "\", \"" + nines + "\"]");
@@ -178,7 +178,7 @@ TEST_F(Accumulators, ASumOfDecimalsHasADigitTooMany) {
   }
 }
 
-TEST_F(Accumulators, ThereIsNoneForAnUnknownFunction) {
+TEST_F(Accumulators, RejectsAnUnknownFunction) {
   EXPECT_FAILS(NotImplemented, "There is no aggregate 'mode'",
                MakeAccumulator({.function = "mode",
                                 .input_type = arrow::int64(),

@@ -70,7 +70,7 @@ TEST_F(AggregateTest, GivesDistinctKeysWithoutAggregates) {
                      {"a", arrow::int8(), "[1, 2, null]"}}));
 }
 
-TEST_F(AggregateTest, GivesOneRowWithoutKeysEvenOfNothing) {
+TEST_F(AggregateTest, GlobalAggregateOfNoRowsGivesOneRow) {
   const auto batch = Batch({{"v", int64(), "[3, null, 4]"}});
   const AggregateNode node{.aggregates = {{"sum", "v", "s"}, {"mean", "v", "m"}}};
   ExpectBatch(Both(node, batch),
@@ -79,7 +79,7 @@ TEST_F(AggregateTest, GivesOneRowWithoutKeysEvenOfNothing) {
               Batch({{"s", int64(), "[0]"}, {"m", arrow::float64(), "[null]"}}));
 }
 
-TEST_F(AggregateTest, AddsUpOneGroupAsItDoesSeveral) {
+TEST_F(AggregateTest, OneGroupAddsUpAsSeveralDo) {
   std::mt19937 random(11);
   std::vector<int64_t> keys;
   std::vector<int64_t> integers;
@@ -255,7 +255,7 @@ TEST_F(AggregateTest, KeepsTheVarianceOfLargeCloseNumbers) {
               1e-9);
 }
 
-TEST_F(AggregateTest, MeasuresLopsidednessAndTails) {
+TEST_F(AggregateTest, ComputesSkewAndKurtosis) {
   // Of 1, 1, 1, 1, 6: the mean is 2; sums of powers of distances 20, 60, 260.
   const auto batch = Batch({{"k", int64(), "[1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3]"},
                             {"v", int64(), "[1, 1, 6, 1, 1, 4, 4, 4, 4, 1, 2, null]"}});
@@ -361,7 +361,7 @@ TEST_F(AggregateTest, HasNoSampleVarianceOfOneValue) {
       Batch({{"s", arrow::float64(), "[null]"}, {"p", arrow::float64(), "[0]"}}));
 }
 
-TEST_F(AggregateTest, GivesItsMemoryBack) {
+TEST_F(AggregateTest, ReleasesItsMemory) {
   const int64_t before = budget_.used();
   {
     const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a", "b"])"}});
@@ -371,7 +371,7 @@ TEST_F(AggregateTest, GivesItsMemoryBack) {
   EXPECT_EQ(budget_.used(), before);
 }
 
-TEST_F(AggregateTest, SaysWhatIsWrong) {
+TEST_F(AggregateTest, RejectsInvalidPlans) {
   const auto batch = Batch({{"k", arrow::large_utf8(), R"(["a"])"}});
   EXPECT_FAILS(KeyError, "nope", Open(AggregateNode{.keys = {"nope"}}, {{batch}}));
   EXPECT_FAILS(KeyError, "nope",
@@ -391,7 +391,7 @@ TEST_F(AggregateTest, SaysWhatIsWrong) {
                     {{batch}}));
 }
 
-TEST_F(AggregateTest, LearnsALateSchema) {
+TEST_F(AggregateTest, AcceptsASchemaFoundAtRunTime) {
   const auto batch = Batch({{"k", int64(), "[1, 1]"}});
   const auto stream = Get(OpenLate(
       AggregateNode{.keys = {"k"}, .aggregates = {{"count", kAllRows, "n"}}}, {{batch}}));

@@ -47,7 +47,7 @@ TEST_F(Groups, ComeInOrderOfLastAppearance) {
   ExpectArray(columns.at(1), Json(arrow::int64(), "[5, 8, 18]"));
 }
 
-TEST_F(Groups, ThatThereAreTakeTheirRows) {
+TEST_F(Groups, ExistingGroupsReceiveTheirRows) {
   auto table = Get(GroupTable::Make({0}, {Sum(1)}, /*by_last=*/false, context_.pool));
   const auto batch = Batch(
       {{"k", arrow::large_utf8(), kKeys}, {"v", arrow::int64(), "[1, 2, 4, 8, 16]"}});
@@ -59,7 +59,7 @@ TEST_F(Groups, ThatThereAreTakeTheirRows) {
   ExpectArray(columns.at(1), Json(arrow::int64(), "[10]"));
 }
 
-TEST_F(Groups, AreTheRowsIfAsked) {
+TEST_F(Groups, OneGroupPerRowOnRequest) {
   auto sum = Sum(1);
   sum.accumulator.gives_states = true;
   auto table = Get(GroupTable::Make({0}, {sum}, /*by_last=*/false, context_.pool));
@@ -73,7 +73,7 @@ TEST_F(Groups, AreTheRowsIfAsked) {
   }
 }
 
-TEST_F(Groups, AreOneWithoutKeysAlsoOfNoRows) {
+TEST_F(Groups, NoKeysGiveOneGroupEvenWithoutRows) {
   auto table = Get(GroupTable::Make({}, {Sum(0)}, /*by_last=*/false, context_.pool));
   EXPECT_EQ(table->num_groups(), 1);
   const auto columns = Get(table->Finish());

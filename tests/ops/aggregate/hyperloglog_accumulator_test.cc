@@ -52,7 +52,7 @@ TEST_F(SketchAccumulator, IsWithinFiveStandardErrorsAtEverySize) {
   }
 }
 
-TEST_F(SketchAccumulator, CountsNothingOfNothing) {
+TEST_F(SketchAccumulator, EstimatesZeroForNoRows) {
   EXPECT_EQ(Count(Json(arrow::int64(), "[]")), 0);
   EXPECT_EQ(Count(Json(arrow::int64(), "[null, null]")), 0);
   EXPECT_EQ(Count(Json(arrow::int64(), "[7, null, 7, 7]")), 1);

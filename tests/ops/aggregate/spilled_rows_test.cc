@@ -57,7 +57,7 @@ class SpilledGroupsTest : public AggregateTest {
   std::shared_ptr<arrow::RecordBatch> rows_;
 };
 
-TEST_F(SpilledGroupsTest, AreTheSame) {
+TEST_F(SpilledGroupsTest, SpillingKeepsTheResult) {
   ExpectSameInLittleMemory({.keys = {"k"},
                             .aggregates = {{"sum", "v", "sum"},
                                            {"mean", "v", "mean"},
@@ -66,7 +66,7 @@ TEST_F(SpilledGroupsTest, AreTheSame) {
   ExpectSameInLittleMemory({.keys = {"t", "k"}, .aggregates = {{"max", "v", "max"}}});
 }
 
-TEST_F(SpilledGroupsTest, AreTheSameWhereTheyHoldTheirValues) {
+TEST_F(SpilledGroupsTest, SpillingKeepsCollectedValues) {
   ExpectSameInLittleMemory({.keys = {"k"},
                             .aggregates = {{"collect_list", "v", "all"},
                                            {"collect_set", "v", "set"},

@@ -81,7 +81,7 @@ class Positions : public OperatorTest {
   }
 };
 
-TEST_F(Positions, OfAPartitionAreThoseThatMayBeWanted) {
+TEST_F(Positions, ListsCandidateRowsOfAPartition) {
   const arrow::RecordBatchVector rows = {Rows({7, 7}), Rows({}), Rows({8, 7, 9})};
   const int64_t begin = FirstPosition(3);
   EXPECT_EQ(PositionsOf(Local(Keep::kFirst, 3, rows)),
@@ -94,7 +94,7 @@ TEST_F(Positions, OfAPartitionAreThoseThatMayBeWanted) {
   ExpectArray(batch->column(0), Column<int64_t>({8, 7, 9}));
 }
 
-TEST_F(Positions, AreThoseOfAllPartitionsInTheEnd) {
+TEST_F(Positions, FinalPositionsMergeAllPartitions) {
   std::mt19937 random(3);
   for (const int64_t num_keys : {1, 50, 3000, 1000000000}) {
     std::vector<int64_t> keys(4000);
@@ -118,7 +118,7 @@ TEST_F(Positions, AreThoseOfAllPartitionsInTheEnd) {
   }
 }
 
-TEST_F(Positions, PassOnWhereAlmostAllKeysDiffer) {
+TEST_F(Positions, ForwardsRowsIfKeysAreMostlyDistinct) {
   constexpr int64_t kRows = 100000;
   std::vector<int64_t> keys(kRows);
   for (int64_t i = 0; i < kRows; ++i) keys[static_cast<size_t>(i)] = i;
@@ -133,7 +133,7 @@ TEST_F(Positions, PassOnWhereAlmostAllKeysDiffer) {
   }
 }
 
-TEST_F(Positions, CountOnFromChunkToChunk) {
+TEST_F(Positions, ContinueAcrossChunks) {
   // So little memory that a chunk is a few batches.
   MemoryBudget small(1 << 20);
   context_.storage.budget = &small;
@@ -149,7 +149,7 @@ TEST_F(Positions, CountOnFromChunkToChunk) {
   context_.storage.budget = &budget_;
 }
 
-TEST_F(Positions, OfTextsOfFewValuesComeWithNumbersForThem) {
+TEST_F(Positions, DictionaryEncodesTextOfLowCardinality) {
   constexpr int64_t kRows = 60000;
   std::vector<std::string> left;
   std::vector<int64_t> right;
@@ -183,13 +183,13 @@ TEST_F(Positions, HaveASchemaWithoutRows) {
           .empty());
 }
 
-TEST_F(Positions, OfRowsWithoutColumnsAreAllOfOneKey) {
+TEST_F(Positions, RowsWithoutColumnsHaveOneKey) {
   const auto rows = arrow::RecordBatch::Make(arrow::schema({}), 5, arrow::ArrayVector{});
   const auto moved = Local(Keep::kLast, 0, {rows}, {});
   EXPECT_EQ(Final(Keep::kLast, false, moved, {}), std::vector<int64_t>{4});
 }
 
-TEST_F(Positions, FindMistakes) {
+TEST_F(Positions, RejectsInvalidInput) {
   const auto rows = Rows({1});
   EXPECT_FAILS(
       KeyError, "nope",

@@ -23,7 +23,7 @@ Fragment Example() {
           .sink = {}};
 }
 
-TEST(PlanDecoder, SaysSoWhenBytesAreCutAnywhere) {
+TEST(PlanDecoder, RejectsTruncatedBytes) {
   auto context = TestContext();
   ASSERT_OK_AND_ASSIGN(auto encoded, EncodeFragment(Example(), context->storage()));
   for (int64_t length = 0; length < encoded.bytes->size(); ++length) {
@@ -59,7 +59,7 @@ TEST(PlanDecoder, RefusesForeignBytesAndLeftovers) {
                               encoded.segments, context->storage()));
 }
 
-TEST(PlanDecoder, RefusesAReferenceToASegmentThatDidNotCome) {
+TEST(PlanDecoder, RejectsAReferenceToAMissingSegment) {
   auto context = TestContext();
   ASSERT_OK_AND_ASSIGN(auto encoded, EncodeFragment(Example(), context->storage()));
   EXPECT_FAILS(Invalid, "segment 0 of 0",

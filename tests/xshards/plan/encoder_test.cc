@@ -126,7 +126,7 @@ TEST_F(PlanEncoderTest, ScanKeepsSplitsPushdownsAndOptions) {
   EXPECT_EQ(*scan.found, (ResultId{.store = 5, .number = 2}));
 }
 
-TEST_F(PlanEncoderTest, DataTravelsBySegmentAndOnlyItsOwnSlice) {
+TEST_F(PlanEncoderTest, DataIsSentBySegmentSlice) {
   BlockWriter writer(context_->storage(), Storage::kHeap);
   ASSERT_OK(writer.Append(0, Numbered(3)));
   ASSERT_OK(writer.Append(1, Numbered(4, 7, 100)));
@@ -140,7 +140,7 @@ TEST_F(PlanEncoderTest, DataTravelsBySegmentAndOnlyItsOwnSlice) {
   EXPECT_TRUE(payloads[0].batches()[0]->Equals(*Numbered(4, 7, 100)));
 }
 
-TEST_F(PlanEncoderTest, AFilledCacheTravelsAsItsData) {
+TEST_F(PlanEncoderTest, AFilledCacheIsSentAsItsData) {
   CacheNode node{.id = std::make_shared<const ResultId>(ResultId{7, 3})};
   EXPECT_EQ(Again(MakeNode(node))->as<CacheNode>().partitions, nullptr);
   node.partitions = std::make_shared<const std::vector<Partition>>(
@@ -151,7 +151,7 @@ TEST_F(PlanEncoderTest, AFilledCacheTravelsAsItsData) {
   EXPECT_EQ(again.partitions->at(0).num_rows(), 5);
 }
 
-TEST_F(PlanEncoderTest, PythonFunctionsTravelByHashBesideTheBytes) {
+TEST_F(PlanEncoderTest, PythonFunctionsAreSentByHash) {
   PlanEncoder encoder(context_->storage());
   auto pickle = arrow::Buffer::FromString("pickle");
   ASSERT_OK(encoder.Put(*MakeNode(MapPythonNode{
@@ -160,13 +160,13 @@ TEST_F(PlanEncoderTest, PythonFunctionsTravelByHashBesideTheBytes) {
   EXPECT_EQ(encoder.functions().at("h1"), pickle);
 }
 
-TEST_F(PlanEncoderTest, AnUnregisteredFunctionCannotTravel) {
+TEST_F(PlanEncoderTest, RejectsAnUnregisteredFunction) {
   PlanEncoder encoder(context_->storage());
   EXPECT_FAILS(Invalid, "register it with XSHARDS_FUNCTION",
                encoder.Put(*MakeNode(MapNativeNode{})));
 }
 
-TEST_F(PlanEncoderTest, AFunctionOnThreadsCannotTravel) {
+TEST_F(PlanEncoderTest, RejectsAFunctionOnThreads) {
   PlanEncoder encoder(context_->storage());
   EXPECT_FAILS(Invalid, "The function f runs on threads",
                encoder.Put(*MakeNode(MapPythonNode{.label = "f", .on_threads = true})));

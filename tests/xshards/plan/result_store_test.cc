@@ -94,7 +94,7 @@ TEST(ResultStore, OneThreadFillsWhileOthersWait) {
   EXPECT_EQ(num_filled, 1);
 }
 
-TEST(WithResults, PutsWhatIsThereIntoCopiesOfNodes) {
+TEST(WithResults, CopiesNodesWithStoredResults) {
   const auto store = ResultStore::Make();
   const auto found = arrow::schema({arrow::field("a", arrow::float64())});
   ScanNode scan;
