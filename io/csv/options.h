@@ -49,8 +49,8 @@ struct XSHARDS_EXPORT CsvOptions {
   std::map<std::string, std::vector<std::string>> column_na_values{};
   bool keep_default_na = true;              // whether that default list applies
   bool na_filter = true;                    // unset: nothing is missing
-  std::vector<std::string> true_values{};   // besides "true", in any case
-  std::vector<std::string> false_values{};  // besides "false"
+  std::vector<std::string> true_values{};   // in addition to "true", in any case
+  std::vector<std::string> false_values{};  // in addition to "false"
   char decimal = '.';                       // the decimal point
   std::optional<char> thousands{};          // between thousands of numbers
   /// Infer no integers: as csv.QUOTE_NONNUMERIC does in pandas.

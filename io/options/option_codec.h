@@ -38,7 +38,7 @@ namespace xshards::io {
 //     }
 //   };
 //
-// The codec below goes by the order of the members, the binding to Python (see
+// The codec below uses the order of the members, the binding to Python (see
 // python/src/bind/options.h) by their names. An enumeration among them has a function
 // LastValue(its type), beyond which values are refused.
 

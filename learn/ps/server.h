@@ -81,7 +81,7 @@ class XSHARDS_EXPORT ParameterServer {
   const std::shared_ptr<ParameterRegion>& region() const { return region_; }
   uint64_t step() const { return region_->step().load(); }
 
-  /// Wait until the policy has the gradients it wants, make one update and wake the
+  /// Wait for the gradients required by the policy, make one update and wake the
   /// replicas. Blocks for at most `timeout`; the death of a replica is noticed within a
   /// fifth of a second.
   arrow::Result<StepReport> Step(std::chrono::nanoseconds timeout);

@@ -51,7 +51,8 @@ class Compiler {
   /// Compile an expression. Its parts that are used in several places, and those that
   /// have become large, are computed by steps. Once per Compiler.
   OperandResult Compile(const ArrowExpression& expression);
-  /// The columns, and then what each step gives: what all that is compiled is bound to.
+  /// The columns, then the result of each step: the schema that compiled expressions are
+  /// bound to.
   const arrow::Schema& schema() const { return *schema_; }
   const std::vector<ArrowExpression>& steps() const { return steps_; }
   /// The result of a compiled expression, in a family of dtypes.

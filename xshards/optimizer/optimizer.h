@@ -21,7 +21,7 @@ struct OptimizerRule {
 /// Expand projections that keep all input columns, if the input's schema is known.
 XSHARDS_EXPORT arrow::Result<Plan> ExpandProjections(const Plan& plan);
 /// Move filters towards the scans, through nodes that do not change what they test, and
-/// tell the scans what can be skipped.
+/// pass to the scans what can be skipped.
 XSHARDS_EXPORT arrow::Result<Plan> PushDownPredicates(const Plan& plan);
 /// Move limits towards the scans.
 XSHARDS_EXPORT arrow::Result<Plan> PushDownLimits(const Plan& plan);

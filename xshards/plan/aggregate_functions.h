@@ -48,7 +48,7 @@ enum class AggregateInput : uint8_t {
   kAny,
   kComparable,  // values that can be told apart: all but Python objects
   kOrdered,     // values that have an order
-  kNumbers,     // numbers, truth values, nulls
+  kNumbers,     // numbers, booleans, nulls
   kDecimals,    // numbers and decimals
   kDurations,   // numbers, decimals and durations
   kTimes,       // numbers, decimals, durations and timestamps
