@@ -221,7 +221,13 @@ again.load_checkpoint("state", sample_input=sample)
 np.testing.assert_array_equal(
     again.predict(dataset).collect()[0]["prediction"], found[0]["prediction"])
 assert_close(again.evaluate(dataset, batch_size=20), result)
-for one in (est, again):
+est.save("own")  # has no code of the class, so the creator's model gets the weights
+third = own()
+third.load("own")
+np.testing.assert_array_equal(
+    third.predict(dataset).collect()[0]["prediction"], found[0]["prediction"])
+third.fit(dataset, batch_size=20, verbose=0)
+for one in (est, again, third):
     one.shutdown()
 raises("only datasets backed by a SparkXShards are supported",
        lambda: Dataset.from_tensor_slices(x))

@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xshards.compat.errors import OrcaInputError
 from xshards.errors import XShardsFileNotFoundError, XShardsValueError
 from xshards.learn.tf import Estimator
@@ -115,7 +117,11 @@ class KerasFiles:
         compile: bool = True,  # noqa: FBT001 - as in Keras
         options: Any = None,
     ) -> None:
-        """Take the model that `save`, or Keras itself, wrote for the Estimator's."""
+        """Take the model that `save`, or Keras itself, wrote for the Estimator's.
+
+        Of a model with code of its own, which a SavedModel does not have, only the
+        weights are taken, for the one that the creator makes.
+        """
         if not Path(filepath).exists():
             msg = f"there is no file {filepath} to load"
             raise XShardsFileNotFoundError(msg)
@@ -130,6 +136,9 @@ class KerasFiles:
             raise OrcaInputError(msg) from error
         if self._estimator is not None:
             self._estimator.shutdown()
+        if self._options["model_creator"] is not None and _lacks_code(model):
+            self._set_weights(model, "load")
+            return
         own = ("model_creator", "compile_args_creator")
         rest = {name: one for name, one in self._options.items() if name not in own}
         self._estimator = Estimator.from_keras(model=model, **rest)
@@ -186,6 +195,19 @@ class KerasFiles:
         estimator._complete()
         return estimator._model.keras
 
+    def _set_weights(self, loaded: Any, method: str) -> None:
+        """Give the creator's model the weights of a loaded one."""
+        held = self._ready()._model
+        signature = loaded.save_spec(dynamic_batch=False)
+        if signature is not None and not held.keras.built:
+            (features, *_), _ = signature
+            held.build_layers(_zeros(features))
+        try:
+            held.keras.set_weights(loaded.get_weights())
+        except ValueError as error:
+            raise OrcaInputError(_NO_WEIGHTS.format(method)) from error
+        held.shared_again()
+
     def _build(self, sample_input: Any) -> None:
         """Have a model make its variables by a batch of its input."""
         if sample_input is not None:
@@ -196,3 +218,17 @@ class KerasFiles:
             return keras_of(self._estimator._model.keras)
         keras = load_tensorflow().keras
         return keras_of(keras.layers.Layer())
+
+
+def _lacks_code(model: Any) -> bool:
+    """Whether legacy Keras made classes up, for ones that a SavedModel names only."""
+    modules = [type(one).__module__ for one in model._flatten_layers()]
+    return any(one.endswith("saved_model.load") for one in modules)
+
+
+def _zeros(specs: Any) -> Any:
+    """Return one row of zeros for each description of a batch."""
+    nest = load_tensorflow().nest
+    return nest.map_structure(
+        lambda one: np.zeros([1, *one.shape[1:]], one.dtype.as_numpy_dtype), specs
+    )
