@@ -12,8 +12,12 @@
 
 #include "io/csv/parse/time_format.h"
 #include "io/fs/file_system.h"
+#include "io/json/document_reader.h"
 #include "python/src/bind/options.h"
 #include "python/src/bindings.h"
+#include "python/src/convert/gil.h"
+#include "python/src/convert/pyarrow_caster.h"
+#include "python/src/convert/status_exception.h"
 #include "python/src/run/action.h"
 
 namespace xshards::python {
@@ -43,6 +47,20 @@ void Bind(py::module_& module, const char* name, Read read) {
   });
 }
 
+/// The rows, whether columns have keys, the labels of rows or None, and the header; None
+/// for a document that is left to pandas.
+py::object ReadDocument(const std::string& path, const std::string& orient) {
+  const auto layout = Unwrap(io::JsonOrientFromName(orient));
+  const auto read = [&] {
+    const ReleaseGil released;
+    return io::ReadJsonDocument(path, layout, arrow::default_memory_pool());
+  };
+  const auto document = Unwrap(read());
+  if (!document.has_value()) return py::none();
+  return py::make_tuple(document->rows, document->has_keys, document->index,
+                        document->header);
+}
+
 }  // namespace
 
 void BindReaders(py::module_& module) {
@@ -63,6 +81,8 @@ void BindReaders(py::module_& module) {
                  return io::HoldsJsonColumns(*context, path, stop);
                });
              });
+  // Runs in worker processes, which have no Context.
+  module.def("read_json_document", ReadDocument);
   Bind<io::ParquetOptions>(module, "read_parquet", io::ReadParquet);
   Bind<io::ParquetOptions>(module, "read_ipc", io::ReadIpc);
   Bind<io::ParquetOptions>(module, "read_orc", io::ReadOrc);

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Folders", "as_own_error", "list_files", "named_by_folders", "read_whole"]
+__all__ = [
+    "Folders",
+    "as_own_error",
+    "frames_to_table",
+    "list_files",
+    "named_by_folders",
+    "read_each",
+    "read_whole",
+]
 
 #: By file: the columns that its folders name, ``column=value``, with their values.
 Folders = dict[str, dict[str, Any]]
@@ -43,26 +51,52 @@ def read_whole(
     *,
     own_errors: bool = False,
 ) -> pa.Table:
-    """Read files one after the other, and name the one that fails.
+    """Have a reader of pandas read files one after the other; see `read_each`."""
 
-    With `own_errors` a ValueError of pandas becomes ours. Gives rows as the engine
-    keeps them: in a frame that a function returns, unnamed integers of the index would
-    be taken for leftover row numbers.
+    def read_one(path: str) -> Any:
+        try:
+            with opened(path) as (source, inferred):
+                return read(source, **(inferred | options))
+        except Exception as error:
+            if not (own_errors and isinstance(error, ValueError)):
+                error.add_note(f"pandas.{read.__name__} failed on {shown(path)!r}")
+            raise
+
+    return frames_to_table(read_each(read_one, paths, folders, own_errors=own_errors))
+
+
+def read_each(
+    read: Callable[[str], Any],
+    paths: list[str],
+    folders: Folders,
+    *,
+    own_errors: bool = False,
+) -> list[pd.DataFrame]:
+    """Read files one after the other, with the columns that their folders name.
+
+    With `own_errors` a ValueError becomes ours, which names the file.
     """
     frames: list[pd.DataFrame] = []
     for path in paths:
         try:
-            with opened(path) as (source, inferred):
-                frame = read(source, **(inferred | options))
-        except Exception as error:
-            if own_errors and isinstance(error, ValueError):
+            frame = read(path)
+        except ValueError as error:
+            if own_errors:
                 raise as_own_error(error, path) from error
-            error.add_note(f"pandas.{read.__name__} failed on {shown(path)!r}")
             raise
         for name, value in folders.get(path, {}).items():
             if name not in frame.columns:
                 frame[name] = pd.Series(value, index=frame.index)
         frames.append(frame)
+    return frames
+
+
+def frames_to_table(frames: list[pd.DataFrame]) -> pa.Table:
+    """Give the rows of files as the engine keeps them.
+
+    Of a frame that a function gives, unnamed integers of the index would be taken for
+    what is left of row numbers.
+    """
     counted = all(_only_counts(frame.index) for frame in frames)
     whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=counted)
     table, info = frame_to_table(whole, keep="labels" if counted else "all")

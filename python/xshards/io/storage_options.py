@@ -25,6 +25,7 @@ __all__ = [
     "located",
     "named",
     "opened",
+    "read_by_engine",
     "remote_files",
     "shown",
 ]
@@ -180,6 +181,11 @@ def opened(path: str) -> Iterator[tuple[Any, dict[str, Any]]]:
     )
     with system.open_input_file(inside) as file:
         yield file, {"compression": ending} if ending else {}
+
+
+def read_by_engine(path: str) -> bool:
+    """Tell whether the engine can open a path; pandas knows other kinds of URI, too."""
+    return "://" not in path or path.startswith((*_ARROW_SCHEMES, "file://"))
 
 
 #: The path of a file in memory that is being read, and what people know it by.

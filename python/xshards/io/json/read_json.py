@@ -13,6 +13,7 @@ from xshards._util.arguments import as_count, as_rows
 from xshards.context import default_context
 from xshards.errors import XShardsValueError
 from xshards.interop.astype import with_missing
+from xshards.io.json.documents import read_document, read_json_documents
 from xshards.io.json.pandas_fallback import ORIENTS, odd_json_options, pandas_read_json
 from xshards.io.json.pandas_fallback import read_json as pandas_json
 from xshards.io.memory import from_pandas
@@ -22,9 +23,12 @@ from xshards.io.paths import Paths, Scan, Source, loaded, open_source
 from xshards.io.requested_dtypes import by_name, engine_types, with_dtypes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
 
     from xshards.context import Context
+    from xshards.io.pandas_files import Folders
     from xshards.shards import XShards
 
 __all__ = ["read_json"]
@@ -58,8 +62,10 @@ def read_json(
         A file, a directory, or a pattern such as ``"logs/*.json"``. Bytes and file
         objects are read at once.
     orient : {"records", "split", "index", "columns", "values", "table"}, optional
-        What a file holds. All but records are read by pandas, one file per partition.
-        By default records; but one file that is a single object, whose values are all
+        What a file holds. All but records are one document a file and one partition a
+        document, with the values, dtypes and labels that ``pandas.read_json`` gives;
+        `explain` shows that as a call of ``read_json_documents``. By
+        default records; but one file that is a single object, whose values are all
         objects or arrays, holds columns, as ``DataFrame.to_json()`` writes it. Of
         folders, patterns and lists of paths, and of .jsonl and .ndjson, such an object
         is a record.
@@ -71,7 +77,7 @@ def read_json(
         warning (``pandas.errors.ParserWarning``) after each run, or without. In an
         array it is always an error.
     dtype, nrows, storage_options, num_partitions, block_size, context
-        See `read_csv`; ``dtype=True`` lets pandas read the files and find types.
+        See `read_csv`; ``dtype=True`` lets pandas read records and find types.
     **more
         Any other option of ``pandas.read_json``, which then reads the files, one per
         partition; `explain` shows that as a call of ``pandas_read_json``. Files of .zip
@@ -111,27 +117,36 @@ def read_json(
     with open_source(path, storage_options) as source:
         if source.is_decoded:
             request.odd.pop("encoding", None)
-        asked = _pandas_options(request, source, context, may_be_columns=may_be_columns)
-        if asked is None:
+        way = _choose_way(request, source, context, may_be_columns=may_be_columns)
+        if way is None:
             options = request.engine_options(count, block_size)
             scan = Scan(_core.read_json, source.paths, options, context)
             shards = _plan_natively(scan, dtype)
             return loaded(shards, count) if source.in_memory else shards
         if not source.in_memory:
             return read_by_pandas(
-                pandas_read_json,
+                way.read_files,
                 source.paths,
-                asked,
+                way.options,
                 request.nrows,
                 num_partitions,
                 context,
             )
         try:
-            frame: Any = pandas_json(source.paths[0], **asked)
+            frame: Any = way.read_one(source.paths[0], **way.options)
         except ValueError as error:
             raise as_own_error(error, "the JSON given") from error
         frame = frame if request.nrows is None else frame.head(request.nrows)
         return from_pandas(frame, num_partitions, context=context)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Functions that read complete files as frames, and their options."""
+
+    read_files: Callable[[list[str], dict[str, Any], Folders], pa.Table]
+    read_one: Callable[..., Any]
+    options: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -167,11 +182,6 @@ class _Request:
             self.orient is None and self.lines is None and self.on_bad_lines == "error"
         )
 
-    @property
-    def needs_pandas(self) -> bool:
-        """Whether an option alone leaves the files to pandas."""
-        return self.orient in ORIENTS or bool(self.odd) or self.dtype is True
-
     def engine_options(self, num_partitions: int, block_size: int) -> dict[str, Any]:
         return {
             "lines": self.lines,
@@ -183,12 +193,14 @@ class _Request:
         }
 
 
-def _pandas_options(
+def _choose_way(
     request: _Request, source: Source, context: Context | None, *, may_be_columns: bool
-) -> dict[str, Any] | None:
-    """Return the options for pandas to read the files with, or None if the engine does.
+) -> _Way | None:
+    """Choose how files that are not just records are read; None for records.
 
-    An object of columns, as ``DataFrame.to_json()`` writes it, is pandas' too.
+    The engine parses the documents of other orients; one object of columns, as
+    ``DataFrame.to_json()`` writes it, is such a document. pandas reads what is packed,
+    or asked for with options that it alone has.
     """
     packed = for_pandas_only(source.paths)
     columns = (
@@ -198,7 +210,10 @@ def _pandas_options(
             (context or default_context())._core, source.paths[0]
         )
     )
-    if not (columns or packed or request.needs_pandas):
+    orient = "columns" if columns else request.orient
+    is_document = orient in ORIENTS
+    needs_pandas = packed or bool(request.odd)
+    if not (is_document or needs_pandas or request.dtype is True):
         return None
     if request.on_bad_lines != "error":
         msg = (
@@ -206,12 +221,15 @@ def _pandas_options(
             "pandas reads"
         )
         raise XShardsValueError(msg)
-    asked = {} if request.dtype is None else {"dtype": request.dtype}
+    asked: dict[str, Any] = {"orient": orient}
+    asked |= {} if request.dtype is None else {"dtype": request.dtype}
+    if is_document and not needs_pandas:
+        return _Way(read_json_documents, read_document, asked)
     # The engine accepts a byte order mark; with this encoding, pandas does too.
     marked = {"encoding": "utf-8-sig"} if columns else {}
-    orient = "columns" if columns else request.orient
-    chosen = {"orient": orient, "lines": request.lines}
-    return marked | request.odd | asked | chosen | {"may_be_columns": may_be_columns}
+    chosen = {"lines": request.lines, "may_be_columns": may_be_columns}
+    options = marked | request.odd | asked | chosen
+    return _Way(pandas_read_json, pandas_json, options)
 
 
 def _plan_natively(scan: Scan, dtype: object) -> XShards:
