@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <string>
 #include <utility>
 
 #include "ops/executors.h"
 #include "ops/stream/batch_slicing.h"
 #include "ops/stream/unary_stream.h"
+#include "xshards/catch_exceptions.h"
+#include "xshards/storage/payload.h"
 #include "xshards/types/dictionary_encoding.h"
 
 namespace xshards::ops {
@@ -27,7 +28,11 @@ class MapNativeStream final : public UnaryStream {
       ARROW_ASSIGN_OR_RAISE(auto shard, CollectInput());
       if (shard == nullptr) return nullptr;
       ARROW_ASSIGN_OR_RAISE(shard, DecodeColumns(std::move(shard), context_.pool));
+      const bool rows = KindOf(*shard->schema()) == PayloadKind::kTable;
       ARROW_ASSIGN_OR_RAISE(auto output, Call(ShardView(std::move(shard))));
+      if (rows) {
+        output = Payload::Table(output->schema(), {output}).batches().front();
+      }
       schema_ = output->schema();
       output_ = BatchSlicer(std::move(output), 4 * context_.batch_bytes);
     }
@@ -46,14 +51,7 @@ class MapNativeStream final : public UnaryStream {
 
  private:
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Call(const ShardView& shard) const {
-    arrow::Result<std::shared_ptr<arrow::RecordBatch>> output = nullptr;
-    try {
-      output = (*function_)(shard);
-    } catch (const std::exception& error) {
-      return Failed(arrow::Status::UnknownError("threw: ", error.what()));
-    } catch (...) {
-      return Failed(arrow::Status::UnknownError("threw an exception of unknown type"));
-    }
+    const auto output = CatchExceptions("threw", [&] { return (*function_)(shard); });
     if (!output.ok()) return Failed(output.status());
     if (*output == nullptr) {
       return Failed(arrow::Status::Invalid("expected a batch, got a null pointer"));

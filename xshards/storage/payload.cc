@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/storage/payload.h"
 
-#include <sstream>
+#include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include <arrow/array.h>
@@ -24,7 +26,11 @@ std::shared_ptr<arrow::Array> SingleValue(const std::shared_ptr<arrow::Buffer>& 
   return std::make_shared<arrow::LargeBinaryArray>(1, offsets, data);
 }
 
-std::shared_ptr<arrow::Buffer> ValueBuffer(const arrow::Array& column) {
+arrow::Result<std::shared_ptr<arrow::Buffer>> ValueBuffer(const arrow::Array& column) {
+  if (column.type_id() != arrow::Type::LARGE_BINARY || column.length() != 1) {
+    return arrow::Status::Invalid("Expected one large_binary value, got ",
+                                  column.length(), " values of type ", *column.type());
+  }
   const auto& values = static_cast<const arrow::LargeBinaryArray&>(column);
   return arrow::SliceBuffer(values.value_data(), values.value_offset(0),
                             values.value_length(0));
@@ -36,12 +42,36 @@ std::string JoinShape(const std::vector<int64_t>& shape) {
   return text;
 }
 
-std::vector<int64_t> SplitShape(const std::string& text) {
+/// The opposite of JoinShape: each number ends with a comma.
+arrow::Result<std::vector<int64_t>> SplitShape(std::string_view text) {
   std::vector<int64_t> shape;
-  std::istringstream stream(text);
-  std::string part;
-  while (std::getline(stream, part, ',')) shape.push_back(std::stoll(part));
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end; ++at) {
+    int64_t dimension = -1;
+    const auto [stop, error] = std::from_chars(at, end, dimension);
+    if (error != std::errc() || dimension < 0 || stop == end || *stop != ',') {
+      return arrow::Status::Invalid("Expected the shape of an array, got '", text, "'");
+    }
+    shape.push_back(dimension);
+    at = stop;
+  }
   return shape;
+}
+
+/// A note of an array's field.
+arrow::Result<std::string> NoteOf(const arrow::Field& field, const std::string& key) {
+  if (!field.HasMetadata()) {
+    return arrow::Status::Invalid("Expected the '", key, "' of array ", field.name(),
+                                  ", but the field has no metadata");
+  }
+  return field.metadata()->Get(key);
+}
+
+/// True if the columns are what Tensors() and Object() make.
+bool HoldsBuffers(const arrow::Schema& schema) {
+  return std::ranges::all_of(schema.fields(), [](const auto& field) {
+    return field->type()->id() == arrow::Type::LARGE_BINARY;
+  });
 }
 
 arrow::Status CheckKind(const Payload& payload, PayloadKind expected) {
@@ -68,7 +98,18 @@ PayloadKind KindOf(const arrow::Schema& schema) {
   if (schema.metadata() == nullptr) return PayloadKind::kTable;
   auto kind = schema.metadata()->Get(kKindKey);
   if (!kind.ok()) return PayloadKind::kTable;
-  return *kind == "tensors" ? PayloadKind::kTensors : PayloadKind::kObject;
+  if (*kind == "tensors" && HoldsBuffers(schema)) return PayloadKind::kTensors;
+  if (*kind == "object" && HoldsBuffers(schema)) return PayloadKind::kObject;
+  return PayloadKind::kTable;
+}
+
+std::shared_ptr<arrow::Schema> TableSchema(std::shared_ptr<arrow::Schema> schema) {
+  if (schema->metadata() == nullptr) return schema;
+  auto metadata = schema->metadata()->Copy();
+  const bool was_marked = metadata->Delete(kKindKey).ok();
+  const bool had_structure = metadata->Delete(kStructureKey).ok();
+  if (!was_marked && !had_structure) return schema;
+  return schema->WithMetadata(metadata->size() == 0 ? nullptr : std::move(metadata));
 }
 
 Payload::Payload(PayloadKind kind, std::shared_ptr<arrow::Schema> schema,
@@ -77,6 +118,12 @@ Payload::Payload(PayloadKind kind, std::shared_ptr<arrow::Schema> schema,
 
 Payload Payload::Table(std::shared_ptr<arrow::Schema> schema,
                        arrow::RecordBatchVector batches) {
+  if (schema != nullptr) schema = TableSchema(std::move(schema));
+  for (auto& batch : batches) {
+    auto own = TableSchema(batch->schema());
+    if (own == batch->schema()) continue;
+    batch = arrow::RecordBatch::Make(std::move(own), batch->num_rows(), batch->columns());
+  }
   return {PayloadKind::kTable, std::move(schema), std::move(batches)};
 }
 
@@ -131,8 +178,9 @@ arrow::Result<std::vector<std::vector<int64_t>>> TensorShapes(
     const arrow::Schema& schema) {
   std::vector<std::vector<int64_t>> shapes;
   for (const auto& field : schema.fields()) {
-    ARROW_ASSIGN_OR_RAISE(auto shape, field->metadata()->Get(kShapeKey));
-    shapes.push_back(SplitShape(shape));
+    ARROW_ASSIGN_OR_RAISE(const auto text, NoteOf(*field, kShapeKey));
+    ARROW_ASSIGN_OR_RAISE(auto shape, SplitShape(text));
+    shapes.push_back(std::move(shape));
   }
   return shapes;
 }
@@ -142,10 +190,11 @@ arrow::Result<std::vector<TensorLeaf>> Payload::tensor_leaves() const {
   ARROW_ASSIGN_OR_RAISE(auto shapes, TensorShapes(*schema_));
   std::vector<TensorLeaf> leaves;
   for (int i = 0; i < schema_->num_fields(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto dtype, schema_->field(i)->metadata()->Get(kArrayDtypeKey));
+    ARROW_ASSIGN_OR_RAISE(auto dtype, NoteOf(*schema_->field(i), kArrayDtypeKey));
+    ARROW_ASSIGN_OR_RAISE(auto data, ValueBuffer(*batches_[0]->column(i)));
     leaves.push_back({.dtype = std::move(dtype),
                       .shape = std::move(shapes[static_cast<size_t>(i)]),
-                      .data = ValueBuffer(*batches_[0]->column(i))});
+                      .data = std::move(data)});
   }
   return leaves;
 }
@@ -159,7 +208,8 @@ arrow::Result<arrow::BufferVector> Payload::object_buffers() const {
   ARROW_RETURN_NOT_OK(CheckKind(*this, PayloadKind::kObject));
   arrow::BufferVector buffers;
   for (const auto& column : batches_[0]->columns()) {
-    buffers.push_back(ValueBuffer(*column));
+    ARROW_ASSIGN_OR_RAISE(auto buffer, ValueBuffer(*column));
+    buffers.push_back(std::move(buffer));
   }
   return buffers;
 }

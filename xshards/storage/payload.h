@@ -35,6 +35,7 @@ struct TensorLeaf {
 /// metadata. Immutable; copying shares the buffers.
 class XSHARDS_EXPORT Payload {
  public:
+  /// Schema metadata that claims another kind, as a file may hold, is dropped.
   static Payload Table(std::shared_ptr<arrow::Schema> schema,
                        arrow::RecordBatchVector batches);
   /// `structure` describes the nesting; the engine stores it but never reads it.
@@ -68,8 +69,14 @@ class XSHARDS_EXPORT Payload {
   arrow::RecordBatchVector batches_;
 };
 
-/// The kind of payload that a batch of this schema belongs to.
+/// The kind of payload that a batch of this schema belongs to: a Table, if the columns
+/// are not what the metadata claims.
 XSHARDS_EXPORT PayloadKind KindOf(const arrow::Schema& schema);
+
+/// The schema without metadata that claim another kind of payload. All rows from outside
+/// pass here, so that data never decides that it gets unpickled.
+XSHARDS_EXPORT std::shared_ptr<arrow::Schema> TableSchema(
+    std::shared_ptr<arrow::Schema> schema);
 
 /// The shapes of the arrays of a Tensors payload with this schema.
 XSHARDS_EXPORT arrow::Result<std::vector<std::vector<int64_t>>> TensorShapes(

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from xshards._util.deferred import pc
 from xshards.errors import XShardsTypeError
-from xshards.interop.field_metadata import marked
+from xshards.interop.field_metadata import SCHEMA_NOTE, marked
 from xshards.interop.labels import engine_names, label_marks
 
 __all__ = ["engine_type", "normalise", "to_engine"]
@@ -40,12 +40,19 @@ def normalise(table: pa.Table, *, ours: bool = False) -> pa.Table:
             if marks
             else pa.field(name, columns[-1].type, metadata=metadata)
         )
-    schema = pa.schema(fields, table.schema.metadata if ours else None)
+    schema = pa.schema(fields, _own_notes(table.schema) if ours else None)
     if schema.equals(table.schema, check_metadata=True):
         return table
     if not columns:
         return table.replace_schema_metadata(schema.metadata)
     return pa.table(columns, schema=schema)
+
+
+def _own_notes(schema: pa.Schema) -> dict[bytes, bytes] | None:
+    # A table that a function read from a file has the file's notes: ours is the one
+    # under our key, and none under another key may say what the columns hold.
+    notes = schema.metadata or {}
+    return {SCHEMA_NOTE: notes[SCHEMA_NOTE]} if SCHEMA_NOTE in notes else None
 
 
 def to_engine(name: str, column: Any) -> Any:

@@ -10,7 +10,6 @@ cannot have: data never decides by itself that it gets unpickled.
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 import pickle
 import secrets
@@ -31,6 +30,7 @@ __all__ = [
     "MISSING",
     "OPAQUE",
     "ORDERED",
+    "SCHEMA_NOTE",
     "Marks",
     "is_ours",
     "join_session",
@@ -62,6 +62,9 @@ INDEX = "pandas.index"
 #: "pickle", of a column of pickled Python objects; "json", of a column of JSON text
 #: that stands for Python objects (io/json/structure.cc makes these).
 OPAQUE = "xshards.opaque"
+
+#: The one key of a schema's metadata that is ours: a `FrameInfo` as JSON.
+SCHEMA_NOTE = b"xshards"
 
 _token = secrets.token_bytes(16)
 
@@ -105,7 +108,7 @@ def load_text(text: str) -> Any:
     """Restore a value that this session stored; LookupError for any other."""
     try:
         content = base64.b64decode(text)
-    except binascii.Error as error:
+    except ValueError as error:
         raise LookupError(str(error)) from error
     return load_object(content)
 
@@ -114,7 +117,11 @@ def marks_of(field: pa.Field) -> Marks:
     """Read the notes of a field."""
     if field.metadata is None:
         return {}
-    return {key.decode(): value.decode() for key, value in field.metadata.items()}
+    # Notes of others may hold any bytes.
+    return {
+        key.decode(errors="replace"): value.decode(errors="replace")
+        for key, value in field.metadata.items()
+    }
 
 
 def marked(name: str, arrow: pa.DataType, marks: Mapping[str, str]) -> pa.Field:

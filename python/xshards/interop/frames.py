@@ -16,7 +16,15 @@ import pyarrow as pa
 from xshards._util.deferred import pd
 from xshards.errors import XShardsTypeError
 from xshards.interop.dtypes import column_from_arrow, column_to_arrow
-from xshards.interop.field_metadata import DTYPE, INDEX, LABEL, OPAQUE, marked, marks_of
+from xshards.interop.field_metadata import (
+    DTYPE,
+    INDEX,
+    LABEL,
+    OPAQUE,
+    SCHEMA_NOTE,
+    marked,
+    marks_of,
+)
 from xshards.interop.labels import (
     decode_label,
     encode_label,
@@ -41,8 +49,6 @@ __all__ = [
     "frame_to_table",
     "table_to_frame",
 ]
-
-_METADATA_KEY = b"xshards"
 
 _NAMING = (LABEL, INDEX)
 
@@ -81,21 +87,22 @@ class FrameInfo:
             content["series"] = True
         if self.axis:
             content["axis"] = [encode_label(name) for name in self.axis]
-        metadata = {_METADATA_KEY: json.dumps(content)} if content else None
+        metadata = {SCHEMA_NOTE: json.dumps(content)} if content else None
         return table.replace_schema_metadata(metadata)
 
     @classmethod
     def load(cls, schema: pa.Schema) -> FrameInfo:
-        """Read it from a table's metadata."""
-        stored = (schema.metadata or {}).get(_METADATA_KEY)
+        """Read it from a table's metadata; what others wrote there says nothing."""
+        stored = (schema.metadata or {}).get(SCHEMA_NOTE)
         if stored is None:
             return cls()
-        content = json.loads(stored)
         try:
+            content = json.loads(stored)
             axis = tuple(decode_label(name) for name in content.get("axis", ()))
-        except LookupError:
-            axis = ()
-        return cls(series=content.get("series", False), axis=axis)
+            series = content.get("series", False) is True
+        except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
+            return cls()
+        return cls(series=series, axis=axis)
 
 
 def frame_to_table(

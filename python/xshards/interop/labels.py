@@ -56,12 +56,27 @@ def encode_label(label: Any) -> Any:
 
 
 def decode_label(encoded: Any) -> Any:
-    """Undo `encode_label`; LookupError where another session pickled it."""
-    if not isinstance(encoded, dict):
-        return encoded
-    if "tuple" in encoded:
-        return tuple(decode_label(part) for part in encoded["tuple"])
-    return load_text(encoded["pickle"])
+    """Undo `encode_label`; LookupError where another session, or none, wrote it."""
+    match encoded:
+        case {"tuple": list(parts)}:
+            return tuple(decode_label(part) for part in parts)
+        case {"pickle": str(text)}:
+            return load_text(text)
+        case dict() | list():
+            msg = f"not a label: {encoded!r}"
+            raise LookupError(msg)
+    return encoded
+
+
+def _read_note(text: str | None) -> tuple[Any, Any] | None:
+    """Read the two parts of a note; None if there is none, or it is not ours."""
+    if text is None:
+        return None
+    try:
+        first, second = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return first, second
 
 
 def engine_names(labels: Sequence[Any], taken: Iterable[str] = ()) -> list[str]:
@@ -103,10 +118,10 @@ def label_marks(name: str, label: Any) -> Marks:
 
 def label_of(field: pa.Field) -> Any:
     """Return the label of a column."""
-    noted = marks_of(field).get(LABEL) if field.metadata else None
+    noted = _read_note(marks_of(field).get(LABEL)) if field.metadata else None
     if noted is None:
         return field.name
-    name, encoded = json.loads(noted)
+    name, encoded = noted
     if name != field.name:
         return field.name
     try:
@@ -122,10 +137,10 @@ def index_mark(number: int, name: Any) -> Marks:
 
 def level_of(field: pa.Field) -> tuple[int, Any] | None:
     """Return the number and name of the index level a column holds; None if none."""
-    noted = marks_of(field).get(INDEX) if field.metadata else None
-    if noted is None:
+    noted = _read_note(marks_of(field).get(INDEX)) if field.metadata else None
+    if noted is None or type(noted[0]) is not int:
         return None
-    number, encoded = json.loads(noted)
+    number, encoded = noted
     try:
         return number, decode_label(encoded)
     except LookupError:

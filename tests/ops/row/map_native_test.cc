@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <new>
 #include <stdexcept>
 
+#include <arrow/util/key_value_metadata.h>
+
 #include "tests/ops/operator_fixture.h"
+#include "xshards/storage/payload.h"
 
 namespace xshards::ops {
 namespace {
@@ -48,6 +52,18 @@ TEST_F(MapNative, IsCalledForAnEmptyPartitionToo) {
   ExpectArray(out->column(0), Json(arrow::int64(), "[0]"));
 }
 
+TEST_F(MapNative, GivesRowsWhateverTheirMetadataClaims) {
+  const auto stream =
+      Get(Open(Node([](const ShardView&) {
+                 return Get(arrow::RecordBatch::MakeEmpty(arrow::schema(
+                     {arrow::field("a", arrow::large_binary())},
+                     arrow::key_value_metadata({"xshards.payload"}, {"object"}))));
+               }),
+               {{batch_}}));
+  const auto out = Get(ReadAll(*stream));
+  EXPECT_EQ(KindOf(*out.at(0)->schema()), PayloadKind::kTable);
+}
+
 TEST_F(MapNative, SplitsALargeOutput) {
   context_.batch_bytes = 4;
   const auto out =
@@ -60,6 +76,9 @@ TEST_F(MapNative, TurnsExceptionsIntoErrors) {
                Run(Node([](const ShardView&) -> ShardView {
                      throw std::runtime_error("no luck");
                    }),
+                   {{batch_}}));
+  EXPECT_FAILS(OutOfMemory, "partition 0: threw: the system has no more memory",
+               Run(Node([](const ShardView&) -> ShardView { throw std::bad_alloc(); }),
                    {{batch_}}));
   EXPECT_FAILS(UnknownError, "unknown",
                Run(Node([](const ShardView&) -> ShardView { throw 7; }), {{batch_}}));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xshards/storage/payload.h"
 
+#include <arrow/array/builder_binary.h>
+#include <arrow/util/key_value_metadata.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
@@ -62,6 +64,56 @@ TEST(Payload, AnotherPayloadKindIsATypeError) {
                table.tensor_leaves());
   EXPECT_FAILS(TypeError, "Expected a Object payload, got a Table",
                table.object_buffers());
+}
+
+std::shared_ptr<arrow::RecordBatch> Marked(
+    const std::shared_ptr<arrow::RecordBatch>& rows, const std::string& kind) {
+  return rows->ReplaceSchemaMetadata(arrow::key_value_metadata(
+      {"xshards.payload", "xshards.structure", "other"}, {kind, "0", "kept"}));
+}
+
+TEST(Payload, RowsOfATableNeverClaimAnotherKind) {
+  arrow::LargeBinaryBuilder builder;
+  ASSERT_OK(builder.Append("not ours"));
+  ASSERT_OK_AND_ASSIGN(auto column, builder.Finish());
+  const auto rows = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("a", arrow::large_binary())}), 1, {column});
+  for (const char* kind : {"object", "tensors", "", "nonsense"}) {
+    const auto batch = Marked(rows, kind);
+    const auto table = Payload::Table(batch->schema(), {batch});
+    EXPECT_EQ(KindOf(*table.schema()), PayloadKind::kTable) << kind;
+    ASSERT_EQ(table.batches().size(), 1U);
+    EXPECT_EQ(Payload::FromBatch(table.batches()[0]).kind(), PayloadKind::kTable) << kind;
+    EXPECT_EQ(table.schema()->metadata()->keys(), std::vector<std::string>{"other"});
+  }
+}
+
+TEST(Payload, ColumnsOfOtherTypesAreATable) {
+  for (const char* kind : {"object", "tensors"}) {
+    EXPECT_EQ(Payload::FromBatch(Marked(Numbered(3), kind)).kind(), PayloadKind::kTable);
+  }
+}
+
+TEST(Payload, DamagedNotesOfArraysAreErrors) {
+  arrow::LargeBinaryBuilder builder;
+  ASSERT_OK(builder.Append("12345678"));
+  ASSERT_OK_AND_ASSIGN(auto column, builder.Finish());
+  const auto tensors = [&](const std::shared_ptr<const arrow::KeyValueMetadata>& notes,
+                           int64_t rows) {
+    const auto field = arrow::field("0", arrow::large_binary(), false, notes);
+    const auto values = rows == 1 ? column : column->Slice(0, rows);
+    return Payload::FromBatch(Marked(
+        arrow::RecordBatch::Make(arrow::schema({field}), rows, {values}), "tensors"));
+  };
+  EXPECT_FAILS(Invalid, "no metadata", tensors(nullptr, 1).tensor_leaves());
+  for (const char* shape : {"8", "x,", "-1,", "99999999999999999999,", ",", "1,,"}) {
+    EXPECT_FAILS(Invalid, "Expected the shape of an array",
+                 tensors(arrow::key_value_metadata({"dtype", "shape"}, {"<i8", shape}), 1)
+                     .tensor_leaves());
+  }
+  EXPECT_FAILS(Invalid, "Expected one large_binary value, got 0",
+               tensors(arrow::key_value_metadata({"dtype", "shape"}, {"<i8", "1,"}), 0)
+                   .tensor_leaves());
 }
 
 }  // namespace
