@@ -10,6 +10,7 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/util/parallel.h>
 
+#include "xshards/catch_exceptions.h"
 #include "xshards/output/output_directory.h"
 #include "xshards/output/part_name.h"
 
@@ -44,7 +45,10 @@ template <typename Function>
 arrow::Status ForEach(size_t count, const Function& function) {
   return arrow::internal::ParallelFor(
       static_cast<int>(count),
-      [&](int i) -> arrow::Status { return function(static_cast<size_t>(i)); },
+      [&](int i) -> arrow::Status {
+        return CatchExceptions("Writing to remote storage",
+                               [&] { return function(static_cast<size_t>(i)); });
+      },
       arrow::io::default_io_context().executor());
 }
 
@@ -61,7 +65,8 @@ RemoteOutput::RemoteOutput(std::string uri, Location location, WriteMode mode,
 RemoteOutput::~RemoteOutput() {
   if (!has_staged_) return;
   // A destructor cannot report failures.
-  const auto ignored = location_.file_system->DeleteDir(staging_);
+  const auto ignored = CatchExceptions(
+      "Clearing up", [this] { return location_.file_system->DeleteDir(staging_); });
 }
 
 arrow::Result<std::unique_ptr<RemoteOutput>> RemoteOutput::Make(const std::string& uri,

@@ -48,16 +48,22 @@ Feeder::Feeder(RowSource source, FeedOptions options, arrow::MemoryPool* pool)
 
 Feeder::~Feeder() { Stop(); }
 
-void Feeder::Start(int64_t epoch, int64_t first_step) {
+arrow::Status Feeder::Start(int64_t epoch, int64_t first_step) {
   Stop();
-  ended_ = false;
-  thread_ = std::jthread([this, epoch, first_step](const std::stop_token& stop) {
+  ended_ = true;  // Next() must not wait for a thread that did not start
+  const auto make = [this, epoch, first_step](const std::stop_token& stop) {
     const auto status = CatchExceptions("Making batches", [&] {
       MakeBatches(stop, epoch, first_step);
       return arrow::Status::OK();
     });
     if (!status.ok()) ready_.Put(stop, status);
-  });
+  };
+  ARROW_RETURN_NOT_OK(CatchExceptions("Starting to make batches", [&] {
+    thread_ = std::jthread(make);
+    return arrow::Status::OK();
+  }));
+  ended_ = false;
+  return arrow::Status::OK();
 }
 
 arrow::Result<std::optional<FeedBatch>> Feeder::Next() {

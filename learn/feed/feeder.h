@@ -52,7 +52,7 @@ class XSHARDS_EXPORT Feeder {
 
   /// Begin an epoch at any of its steps. Batches prefetched for another epoch are
   /// dropped.
-  void Start(int64_t epoch, int64_t first_step = 0);
+  arrow::Status Start(int64_t epoch, int64_t first_step = 0);
   /// The next batch of the epoch that was started; empty after its last.
   arrow::Result<std::optional<FeedBatch>> Next();
 

@@ -15,10 +15,15 @@ arrow::Status Own(int owner, const std::function<void(int)>& work) {
 
 }  // namespace
 
-OwnerPool::OwnerPool(int num_owners) {
-  for (int owner = 1; owner < num_owners; ++owner) {
-    threads_.emplace_back([this, owner] { Loop(owner); });
-  }
+arrow::Result<std::unique_ptr<OwnerPool>> OwnerPool::Make(int num_owners) {
+  std::unique_ptr<OwnerPool> pool(new OwnerPool);
+  ARROW_RETURN_NOT_OK(CatchExceptions("Starting the owners of parameters", [&] {
+    for (int owner = 1; owner < num_owners; ++owner) {
+      pool->threads_.emplace_back([self = pool.get(), owner] { self->Loop(owner); });
+    }
+    return arrow::Status::OK();
+  }));
+  return pool;
 }
 
 OwnerPool::~OwnerPool() {

@@ -4,10 +4,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include <arrow/result.h>
 #include <arrow/status.h>
 
 namespace xshards::learn {
@@ -15,7 +17,8 @@ namespace xshards::learn {
 /// The threads that own parameter shards. Owner 0 is the thread that calls Run.
 class OwnerPool {
  public:
-  explicit OwnerPool(int num_owners);
+  /// Start the threads; an error if the system gives no more of them.
+  static arrow::Result<std::unique_ptr<OwnerPool>> Make(int num_owners);
   ~OwnerPool();
   OwnerPool(const OwnerPool&) = delete;
   OwnerPool& operator=(const OwnerPool&) = delete;
@@ -27,6 +30,7 @@ class OwnerPool {
   arrow::Status Run(int count, const std::function<void(int)>& work);
 
  private:
+  OwnerPool() = default;
   void Loop(int owner);
 
   std::mutex mutex_;  // guards all below but threads_

@@ -94,7 +94,8 @@ arrow::Status ServerOptions::Validate(const ParameterLayout& layout) const {
 }
 
 ParameterServer::ParameterServer(ParameterLayout layout, ServerOptions options,
-                                 std::shared_ptr<ParameterRegion> region, int num_owners)
+                                 std::shared_ptr<ParameterRegion> region,
+                                 std::unique_ptr<OwnerPool> owners)
     : layout_(std::move(layout)),
       rules_(std::move(options.rules)),
       policy_(std::move(options.policy)),
@@ -106,8 +107,8 @@ ParameterServer::ParameterServer(ParameterLayout layout, ServerOptions options,
                    .clip = options.clip},
       block_sums_(blocks_.size()),
       watches_(static_cast<size_t>(options.num_replicas)),
-      owners_(num_owners) {
-  for (KeyRange range : SplitKeys(layout_, blocks_, num_owners)) {
+      owners_(std::move(owners)) {
+  for (KeyRange range : SplitKeys(layout_, blocks_, owners_->num_owners())) {
     const auto in_range = BlocksIn(blocks_, range);
     shards_.emplace_back(&environment_, in_range, in_range.data() - blocks_.data());
   }
@@ -194,7 +195,7 @@ Update ParameterServer::Prepare(const std::vector<int32_t>& replicas,
 
 arrow::Status ParameterServer::ClipByNorm(Update* update, StepReport* report) {
   if (!environment_.clip.max_norm) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(owners_.Run(static_cast<int>(shards_.size()), [&](int owner) {
+  ARROW_RETURN_NOT_OK(owners_->Run(static_cast<int>(shards_.size()), [&](int owner) {
     shards_[static_cast<size_t>(owner)].SumSquares(*update, block_sums_);
   }));
   // In the order of blocks: the result does not depend on who summed which.
@@ -219,7 +220,7 @@ arrow::Status ParameterServer::MakeUpdate(const std::vector<int32_t>& replicas,
     if (update.active[index]) ++region_->step_counts()[index];
   }
   ARROW_RETURN_NOT_OK(ClipByNorm(&update, report));
-  ARROW_RETURN_NOT_OK(owners_.Run(static_cast<int>(shards_.size()), [&](int owner) {
+  ARROW_RETURN_NOT_OK(owners_->Run(static_cast<int>(shards_.size()), [&](int owner) {
     shards_[static_cast<size_t>(owner)].Apply(update);
   }));
   Publish(replicas, report);
@@ -296,8 +297,9 @@ arrow::Result<std::unique_ptr<ParameterServer>> ParameterServer::Make(
     owners = static_cast<int>(
         std::min<int64_t>(useful, std::max(1U, std::thread::hardware_concurrency())));
   }
+  ARROW_ASSIGN_OR_RAISE(auto pool, OwnerPool::Make(owners));
   return std::unique_ptr<ParameterServer>(new ParameterServer(
-      std::move(layout), std::move(options), std::move(region), owners));
+      std::move(layout), std::move(options), std::move(region), std::move(pool)));
 }
 
 void ParameterServer::Stop() {

@@ -129,7 +129,8 @@ class XSHARDS_EXPORT ParameterServer {
 
  private:
   ParameterServer(ParameterLayout layout, ServerOptions options,
-                  std::shared_ptr<ParameterRegion> region, int num_owners);
+                  std::shared_ptr<ParameterRegion> region,
+                  std::unique_ptr<OwnerPool> owners);
 
   std::vector<ReplicaProgress> Progress() const;
   std::vector<int32_t> FindDeadReplicas();
@@ -153,7 +154,7 @@ class XSHARDS_EXPORT ParameterServer {
   std::vector<double> block_sums_;
   std::vector<ProcessWatch> watches_;  // by replica
   uint64_t calls_ = 0;                 // of replicas, that the caller has seen
-  OwnerPool owners_;
+  const std::unique_ptr<OwnerPool> owners_;
 };
 
 }  // namespace xshards::learn

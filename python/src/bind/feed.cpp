@@ -142,8 +142,12 @@ void BindFeed(py::module_& module) {
           "num_steps", [](const HomedFeeder& self) { return self.feeder->num_steps(); })
       .def("start",
            [](HomedFeeder& self, int64_t epoch, int64_t first_step) {
-             const ReleaseGil release;
-             self.feeder->Start(epoch, first_step);
+             arrow::Status started;
+             {
+               const ReleaseGil release;
+               started = self.feeder->Start(epoch, first_step);
+             }
+             Unwrap(started);
            })
       .def("next", &Next)
       .def_static("over", &FeedBorrowed);

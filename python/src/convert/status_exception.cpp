@@ -126,13 +126,40 @@ void Unwrap(const arrow::Status& status) {
   throw py::error_already_set();
 }
 
+namespace {
+
+/// The Python function that called the engine.
+std::string Caller() {
+  PyFrameObject* const frame = PyEval_GetFrame();
+  if (frame == nullptr) return "XShards";
+  const auto code = py::reinterpret_steal<py::object>(
+      reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  return code.attr("co_qualname").cast<std::string>();
+}
+
+void SetError(const char* name, const char* message) {
+  try {
+    const std::string text = Caller() + ": " + message;
+    PyErr_SetObject(ErrorClass(name).ptr(), MessageText(text).ptr());
+  } catch (py::error_already_set& error) {
+    error.restore();
+  }
+}
+
+}  // namespace
+
 void TranslateExceptions() {
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
+    } catch (const py::error_already_set&) {
+      throw;  // Python's own, and those below that pybind11 makes of its own
+    } catch (const py::builtin_exception&) {
+      throw;
     } catch (const std::bad_alloc&) {
-      PyErr_SetString(ErrorClass("XShardsMemoryError").ptr(),
-                      "The system has no more memory");
+      SetError("XShardsMemoryError", "the system has no more memory");
+    } catch (const std::exception& error) {
+      SetError("XShardsRuntimeError", error.what());
     }
   });
 }

@@ -92,7 +92,7 @@ arrow::Status WatchWork(Context& context, const py::object& on_progress,
   std::condition_variable changed;
   bool done = false;
 
-  std::thread engine([&] {
+  const auto run = [&] {
     failure = CatchExceptions("Running an action", [&] {
       work(source.token());
       return arrow::Status::OK();
@@ -100,7 +100,12 @@ arrow::Status WatchWork(Context& context, const py::object& on_progress,
     std::lock_guard lock(mutex);
     done = true;
     changed.notify_all();
-  });
+  };
+  std::thread engine;
+  ARROW_RETURN_NOT_OK(CatchExceptions("Starting an action", [&] {
+    engine = std::thread(run);
+    return arrow::Status::OK();
+  }));
   std::unique_lock lock(mutex);
   while (!changed.wait_for(lock, kSlice, [&] { return done; })) {
     if (!interrupted.ok()) continue;

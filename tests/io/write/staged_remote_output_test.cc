@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <arrow/filesystem/localfs.h>
@@ -25,11 +26,13 @@ class Disk : public arrow::fs::LocalFileSystem {
   explicit Disk(bool has_objects) : has_objects_(has_objects) {}
   std::string type_name() const override { return has_objects_ ? "s3" : "disk"; }
   arrow::Status CopyFile(const std::string& from, const std::string& to) override {
+    if (throws) throw std::bad_alloc();
     if (fs::path(from).filename() == broken) return arrow::Status::IOError("broken");
     fs::create_directories(fs::path(to).parent_path());
     return LocalFileSystem::CopyFile(from, to);
   }
   arrow::Status Move(const std::string& from, const std::string& to) override {
+    if (throws) throw std::bad_alloc();
     if (fs::path(from).filename() == broken) return arrow::Status::IOError("broken");
     return LocalFileSystem::Move(from, to);
   }
@@ -37,8 +40,13 @@ class Disk : public arrow::fs::LocalFileSystem {
     if (fs::path(path).filename() == broken) return arrow::Status::IOError("broken");
     return LocalFileSystem::DeleteFile(path);
   }
+  arrow::Status DeleteDir(const std::string& path) override {
+    if (throws) throw std::bad_alloc();
+    return LocalFileSystem::DeleteDir(path);
+  }
 
   std::string broken;  // the name of that file
+  bool throws = false;
 
  private:
   const bool has_objects_;
@@ -173,6 +181,15 @@ TEST_P(RemoteOutputTest, AFailureKeepsExistingOutput) {
                  Write(mode, {"part-00000.csv", "part-00001.csv", "part-00002.csv"}));
     EXPECT_EQ(List(), (Names{"part-00000.csv"}));
   }
+}
+
+TEST_P(RemoteOutputTest, WhatAFileSystemThrowsIsAnError) {
+  ASSERT_OK_AND_ASSIGN(auto output, Make(WriteMode::kError));
+  Stage(*output, "part-00000.csv");
+  disk_->throws = true;
+  EXPECT_FAILS(OutOfMemory, "Writing to remote storage",
+               output->Publish({"part-00000.csv"}));
+  output.reset();
 }
 
 TEST_P(RemoteOutputTest, NamesFilesItCouldNotRemove) {

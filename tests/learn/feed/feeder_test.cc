@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/no_more_threads.h"
 #include "tests/support/status_assertions.h"
 #include "tests/support/test_data.h"
 
@@ -44,7 +45,7 @@ using Steps = std::vector<std::vector<int64_t>>;
 
 Steps ReadEpoch(Feeder& feeder, int64_t epoch, int64_t first_step = 0) {
   Steps steps;
-  feeder.Start(epoch, first_step);
+  EXPECT_OK(feeder.Start(epoch, first_step));
   while (true) {
     auto batch = feeder.Next();
     EXPECT_TRUE(batch.ok()) << batch.status();
@@ -133,7 +134,7 @@ TEST(FeederTest, EpochResumesAtAnyStep) {
 
 TEST(FeederTest, RestartDropsPrefetchedBatches) {
   auto feeder = MakeFeeder(Uneven({100}), Ids(1));
-  feeder->Start(0);
+  ASSERT_OK(feeder->Start(0));
   ASSERT_OK_AND_ASSIGN(auto first, feeder->Next());
   EXPECT_EQ(first->step, 0);
   EXPECT_EQ(Joined(ReadEpoch(*feeder, 0)), Counting(100));
@@ -191,7 +192,7 @@ TEST(FeederTest, RejectsPartitionsOfDifferentShapes) {
   options.batch_size = 1;
   auto feeder =
       MakeFeeder({list(R"([{"l": [1, 2]}])"), list(R"([{"l": [1, 2, 3]}])")}, options);
-  feeder->Start(0);
+  ASSERT_OK(feeder->Start(0));
   ASSERT_OK(feeder->Next());
   EXPECT_FAILS(Invalid, "<i8[2] in one and <i8[3] in another", feeder->Next());
   ASSERT_OK_AND_ASSIGN(auto after, feeder->Next());
@@ -225,10 +226,21 @@ TEST(FeederTest, NoRowsGiveNoSteps) {
   EXPECT_TRUE(ReadEpoch(*feeder, 0).empty());
 }
 
+TEST(FeederTest, IsAnErrorWhereNoThreadStarts) {
+  auto feeder = MakeFeeder(Uneven({3}), Ids(1));
+  {
+    const testing::NoMoreThreads none;
+    EXPECT_FAILS(UnknownError, "Starting to make batches", feeder->Start(0));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto none, feeder->Next());
+  EXPECT_FALSE(none.has_value());
+  EXPECT_EQ(Joined(ReadEpoch(*feeder, 0)), Counting(3));
+}
+
 // It is destroyed while its thread waits for room.
 TEST(FeederTest, MayBeDestroyedInTheMiddle) {
   auto feeder = MakeFeeder(Uneven({1000}), Ids(1));
-  feeder->Start(0);
+  ASSERT_OK(feeder->Start(0));
   ASSERT_OK(feeder->Next());
 }
 
