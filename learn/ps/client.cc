@@ -83,10 +83,8 @@ bool ReplicaClient::consumed() const {
   return slot.granted.load(std::memory_order_acquire) >= steps();
 }
 
-std::span<const std::byte> ReplicaClient::state() const {
-  const uint64_t pushed = steps();
-  const int64_t size = region_->slot(replica_).state_size[pushed % 2];
-  return region_->replica_state(replica_, pushed).first(static_cast<size_t>(size));
+arrow::Result<std::span<const std::byte>> ReplicaClient::state() const {
+  return region_->StateOf(replica_, steps());
 }
 
 arrow::Status ReplicaClient::Push(double rows, std::span<const std::byte> state) {

@@ -59,7 +59,7 @@ class XSHARDS_EXPORT ReplicaClient {
   /// step to step.
   std::span<uint8_t> presence() const { return region_->presence(replica_); }
   /// What the last Push left for a replacement; empty before the first.
-  std::span<const std::byte> state() const;
+  arrow::Result<std::span<const std::byte>> state() const;
 
   /// Hand over the gradient of `rows` rows (the sum of their weights, if they have
   /// some), with the state a replacement needs to

@@ -372,16 +372,10 @@ arrow::Status ParameterServer::SetClip(const GradientClip& clip) {
 
 arrow::Result<std::span<const std::byte>> ParameterServer::ReplicaState(
     int32_t replica) const {
-  if (replica < 0 || replica >= region_->sizes().num_replicas) {
-    return arrow::Status::IndexError("The server has replicas 0 to ",
-                                     region_->sizes().num_replicas - 1, ", got ",
-                                     replica);
-  }
+  ARROW_RETURN_NOT_OK(region_->CheckReplica(replica));
   // The replica may already be writing the other buffer for its next gradient.
-  const ReplicaSlot& slot = region_->slot(replica);
-  const uint64_t granted = slot.granted.load(std::memory_order_relaxed);
-  return region_->replica_state(replica, granted)
-      .first(static_cast<size_t>(slot.state_size[granted % 2]));
+  const uint64_t granted = region_->slot(replica).granted.load(std::memory_order_relaxed);
+  return region_->StateOf(replica, granted);
 }
 
 arrow::Status ParameterServer::CheckRestore(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <concepts>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +30,38 @@ T Blank() {
   }
 }
 
+/// The numbers of inputs that a node of a kind may have.
+struct InputRange {
+  int64_t min = 1;
+  int64_t max = 1;
+};
+
+InputRange InputsOf(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kScan:
+    case NodeKind::kLiteral:
+    case NodeKind::kStageInput:
+      return {0, 0};
+    case NodeKind::kJoin:
+    case NodeKind::kZip:
+      return {2, 2};
+    case NodeKind::kMapPython:
+      return {1, 2};
+    case NodeKind::kUnion:
+      return {1, std::numeric_limits<int64_t>::max()};
+    default:
+      return {};
+  }
+}
+
+/// Schemas and executors take the inputs of a node by position.
+arrow::Status CheckInputs(NodeKind kind, int64_t count) {
+  const auto [min, max] = InputsOf(kind);
+  if (count >= min && count <= max) return arrow::Status::OK();
+  return arrow::Status::Invalid("Encoded plan has a ", ToString(kind), " of ", count,
+                                " inputs");
+}
+
 }  // namespace
 
 arrow::Result<Plan> PlanDecoder::GetPlan() {
@@ -38,6 +71,7 @@ arrow::Result<Plan> PlanDecoder::GetPlan() {
   ARROW_ASSIGN_OR_RAISE(auto node, GetNode(kind));
   int64_t count = 0;
   ARROW_RETURN_NOT_OK(bytes_.GetCount(&count));
+  ARROW_RETURN_NOT_OK(CheckInputs(kind, count));
   std::vector<Plan> inputs;
   for (int64_t i = 0; i < count; ++i) {
     ARROW_ASSIGN_OR_RAISE(auto input, GetPlan());
@@ -155,6 +189,11 @@ arrow::Result<std::shared_ptr<BlockStore>> PlanDecoder::GetStore(bool spillable)
     ARROW_RETURN_NOT_OK(bytes_.Get(&block.num_rows));
     ARROW_RETURN_NOT_OK(bytes_.Get(&block.num_bytes));
     ARROW_RETURN_NOT_OK(bytes_.Get(&schema));
+    if (block.destination < 0 || block.num_rows < 0 || block.num_bytes < 0) {
+      return arrow::Status::Invalid("Encoded block has destination ", block.destination,
+                                    ", ", block.num_rows, " rows and ", block.num_bytes,
+                                    " bytes");
+    }
     if (schema < 0 || schema >= num_schemas) {
       return arrow::Status::Invalid("Encoded fragment refers to schema ", schema, " of ",
                                     num_schemas);

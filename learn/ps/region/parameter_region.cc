@@ -183,4 +183,15 @@ std::span<std::byte> ParameterRegion::replica_state(int32_t replica,
           static_cast<size_t>(capacity)};
 }
 
+arrow::Result<std::span<const std::byte>> ParameterRegion::StateOf(
+    int32_t replica, uint64_t pushed) const {
+  const auto room = replica_state(replica, pushed);
+  const int64_t size = slot(replica).state_size[pushed % 2];
+  if (size >= 0 && size <= std::ssize(room)) {
+    return room.first(static_cast<size_t>(size));
+  }
+  return arrow::Status::Invalid("Replica ", replica, " has room for ", room.size(),
+                                " bytes of state, but its slot says ", size);
+}
+
 }  // namespace xshards::learn

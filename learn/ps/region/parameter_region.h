@@ -96,6 +96,9 @@ class XSHARDS_EXPORT ParameterRegion {
   std::span<uint8_t> presence(int32_t replica) const;
   /// One of the two buffers of the replica's own state.
   std::span<std::byte> replica_state(int32_t replica, uint64_t pushed) const;
+  /// What the replica wrote there; an error if it claims more than there is room for.
+  arrow::Result<std::span<const std::byte>> StateOf(int32_t replica,
+                                                    uint64_t pushed) const;
 
  private:
   /// Offsets from the start of the region, or of a replica's part.

@@ -211,7 +211,8 @@ void BindClient(py::module_& module) {
                                            flags.data(), true);
                              })
       .def_property_readonly(
-          "state", [](const ReplicaClient& self) { return ToBytes(self.state()); })
+          "state",
+          [](const ReplicaClient& self) { return ToBytes(Unwrap(self.state())); })
       .def(
           "push",
           [](ReplicaClient& self, double rows, const std::string& state) {

@@ -153,7 +153,7 @@ TEST_F(ServerProcess, DeathIsReportedOnceAndTheReplacementRepeatsTheStep) {
   Child replacement([&] {
     auto client = ReplicaClient::Attach(fd, 1).ValueOrDie();
     uint64_t state = 0;
-    std::memcpy(&state, client->state().data(), client->state().size());
+    std::memcpy(&state, client->state()->data(), client->state()->size());
     if (client->steps() != 5 || state != 5) return 9;
     client.reset();
     return TrainReplica(fd, 1, kTrainSteps);

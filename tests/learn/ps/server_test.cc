@@ -417,8 +417,8 @@ TEST(ParameterServer, ResumesFromACheckpoint) {
   ASSERT_OK(server->Restore(41, {std::as_bytes(std::span(saved))}));
   ReplicaThreads replicas(*server, [&](ReplicaClient& client) {
     EXPECT_EQ(client.steps(), 41U);
-    EXPECT_TRUE(std::ranges::equal(client.state(), std::as_bytes(std::span(saved))));
-    ASSERT_OK(client.Push(1, client.state().first(3)));
+    EXPECT_TRUE(std::ranges::equal(*client.state(), std::as_bytes(std::span(saved))));
+    ASSERT_OK(client.Push(1, client.state()->first(3)));
     EXPECT_EQ(client.Wait(kPatience).ValueOrDie(), WaitOutcome::kReady);
   });
   EXPECT_EQ(UpdateOnce(*server).step, 42U);
@@ -468,18 +468,30 @@ TEST(ReplicaClient, RejectsUnknownAndAttachedReplicas) {
   ASSERT_OK(ReplicaClient::Attach(server->region(), 0).status());
 }
 
+TEST(ReplicaClient, StateBeyondItsRoomIsAnError) {
+  auto options = PlainOptions(1);
+  options.replica_state_bytes = 8;
+  auto server = MakeServer({{.name = "w", .count = 1}}, options);
+  ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
+  for (const int64_t size : {int64_t{9}, int64_t{-1}, int64_t{1} << 62}) {
+    server->region()->slot(0).state_size = {size, size};
+    EXPECT_FAILS(Invalid, "room for 8 bytes of state", client->state());
+    EXPECT_FAILS(Invalid, "room for 8 bytes of state", server->ReplicaState(0));
+  }
+}
+
 TEST(ReplicaClient, StateIsThatOfTheLastPush) {
   auto options = PlainOptions(1);
   options.replica_state_bytes = 8;
   auto server = MakeServer({{.name = "w", .count = 1}}, options);
   ASSERT_OK_AND_ASSIGN(auto client, ReplicaClient::Attach(server->region(), 0));
-  EXPECT_TRUE(client->state().empty());
+  EXPECT_TRUE(client->state()->empty());
   for (std::string text : {"first", "second", "third"}) {
     ASSERT_OK(client->Push(1, std::as_bytes(std::span(text))));
     UpdateOnce(*server);
     client = nullptr;
     ASSERT_OK_AND_ASSIGN(client, ReplicaClient::Attach(server->region(), 0));
-    const auto state = client->state();
+    ASSERT_OK_AND_ASSIGN(const auto state, client->state());
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(state.data()), state.size()),
               text);
   }

@@ -95,7 +95,7 @@ TEST_F(StepWindowTest, LeavesWhatASuccessorNeeds) {
   ASSERT_OK(Begin({4, 4, 4}));
   ASSERT_OK(Step(1).status());
   ASSERT_OK(Step(2).status());
-  const Bytes state = client_->state();
+  ASSERT_OK_AND_ASSIGN(const Bytes state, client_->state());
   ASSERT_EQ(state.size(), 4 + 8 + 5 + 3 * 2 * 4U);
   const std::string text(reinterpret_cast<const char*>(state.data()), state.size());
   EXPECT_EQ(text.substr(0, 4), "head");

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/status_assertions.h"
@@ -44,6 +48,39 @@ TEST(PlanDecoder, SurvivesEverySingleDamagedByte) {
                                    encoded.segments, context->storage());
     if (position < 4) {
       EXPECT_FALSE(fragment.ok());
+    }
+  }
+}
+
+TEST(PlanDecoder, RefusesNodesWithTooFewOrTooManyInputs) {
+  auto context = TestContext();
+  const auto leaf = Example().root->inputs[0];
+  const auto decode = [&](const NodeVariant& node, size_t num_inputs) -> arrow::Status {
+    const Fragment fragment{.root = MakeNode(node, std::vector<Plan>(num_inputs, leaf)),
+                            .sink = {}};
+    ARROW_ASSIGN_OR_RAISE(auto encoded, EncodeFragment(fragment, context->storage()));
+    return DecodeFragment(encoded.bytes, encoded.segments, context->storage()).status();
+  };
+  const std::vector<std::tuple<NodeVariant, size_t, size_t>> cases = {
+      {ScanNode{.format = "csv"}, 0, 0},
+      {leaf->node, 0, 0},
+      {FilterNode{col("id") > lit(1)}, 1, 1},
+      {LimitNode{3}, 1, 1},
+      {SortNode{}, 1, 1},
+      {AggregateNode{}, 1, 1},
+      {MapNativeNode{.name = "f"}, 1, 1},
+      {MapPythonNode{.function_hash = "f"}, 1, 2},
+      {JoinNode{}, 2, 2},
+      {ZipNode{}, 2, 2},
+      {UnionNode{}, 1, 5},
+  };
+  for (const auto& [node, min, max] : cases) {
+    for (size_t count = 0; count <= 5; ++count) {
+      if (count >= min && count <= max) {
+        EXPECT_OK(decode(node, count));
+      } else {
+        EXPECT_FAILS(Invalid, std::to_string(count) + " inputs", decode(node, count));
+      }
     }
   }
 }

@@ -39,8 +39,23 @@ arrow::Status SetBoundaries(std::vector<Fragment>& fragments, arrow::MemoryPool*
   return arrow::Status::OK();
 }
 
+/// Results of other processes say themselves where their blocks go.
+arrow::Status CheckDestinations(const Partition::Stores& stores, int32_t num_partitions) {
+  for (const auto& store : stores) {
+    for (size_t i = 0, count = store->num_blocks(); i < count; ++i) {
+      const int32_t destination = store->block(i).destination;
+      if (destination >= 0 && destination < num_partitions) continue;
+      return arrow::Status::Invalid("Expected rows for partitions 0 to ",
+                                    num_partitions - 1, ", got some for partition ",
+                                    destination);
+    }
+  }
+  return arrow::Status::OK();
+}
+
 /// The partitions of an exchange, from the blocks that its fragments wrote for each.
 arrow::Status ReadPartitions(int32_t num_partitions, StageOutput& output) {
+  ARROW_RETURN_NOT_OK(CheckDestinations(output.stores, num_partitions));
   output.partitions = Partition::ForAll(output.stores, num_partitions);
   ARROW_ASSIGN_OR_RAISE(output.schema, UnifySchemas(output.partitions));
   if (output.schema == nullptr) return arrow::Status::OK();
@@ -155,6 +170,11 @@ arrow::Result<Plan> StageRunner::Resolve(const Plan& tree) {
     ARROW_ASSIGN_OR_RAISE(const auto output, OutputOf(leaf.stage->number));
     std::vector<Partition> partitions;
     for (const int32_t i : leaf.partitions) {
+      if (i < 0 || i >= std::ssize(output->partitions)) {
+        return arrow::Status::Invalid("Stage ", leaf.stage->number, " has ",
+                                      output->partitions.size(),
+                                      " partitions, expected to read number ", i);
+      }
       partitions.push_back(output->partitions[static_cast<size_t>(i)]);
     }
     Partition all =

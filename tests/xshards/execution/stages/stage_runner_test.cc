@@ -84,6 +84,55 @@ TEST_F(StageRunnerTest, FailsForAStageThatIsNotThere) {
   EXPECT_FAILS(Invalid, "stage 0", runner.Await(planner.graph(), 0));
 }
 
+/// Gives what its function gives, as a damaged worker may.
+class ScriptedRunner final : public Runner {
+ public:
+  explicit ScriptedRunner(int32_t destination) : destination_(destination) {}
+  std::string name() const override { return "scripted"; }
+  arrow::Result<std::vector<FragmentResult>> Run(
+      const std::vector<Fragment>& fragments, StorageEnvironment environment,
+      const arrow::StopToken& /*stop*/,
+      const std::function<void()>& /*on_done*/) override {
+    std::vector<FragmentResult> results(fragments.size());
+    for (auto& result : results) {
+      BlockWriter writer(environment, Storage::kHeap);
+      ARROW_RETURN_NOT_OK(writer.Append(destination_, testing::Numbered(2)));
+      ARROW_ASSIGN_OR_RAISE(result.store, writer.Finish());
+    }
+    return results;
+  }
+
+ private:
+  const int32_t destination_;
+};
+
+TEST_F(StageRunnerTest, FailsForRowsOfPartitionsThatAreNotThere) {
+  for (const int32_t destination : {2, -1, 1 << 30}) {
+    ScriptedRunner scripted(destination);
+    environment_.threads = &scripted;
+    StageRunner runner(environment_, arrow::StopToken::Unstoppable());
+    auto planner = MakePlanner(runner);
+    ASSERT_OK(
+        planner.Lower(shards_.PartitionBy({"key"}, 2).plan(), Storage::kHeap).status());
+    EXPECT_FAILS(Invalid, "partitions 0 to 1", runner.Await(planner.graph(), 1));
+  }
+}
+
+TEST_F(StageRunnerTest, FailsForATreeThatReadsAPartitionThatIsNotThere) {
+  for (const int32_t number : {2, -1}) {
+    StageRunner runner(environment_, arrow::StopToken::Unstoppable());
+    auto planner = MakePlanner(runner);
+    ASSERT_OK_AND_ASSIGN(auto trees, planner.Lower(shards_.PartitionBy({"key"}, 2).plan(),
+                                                   Storage::kHeap));
+    auto leaf = trees[0]->as<StageInputNode>();
+    leaf.partitions = {number};
+    trees = {MakeNode(leaf)};
+    ASSERT_OK_AND_ASSIGN(trees,
+                         planner.Publish(Wrap(LimitNode{3}, trees), Storage::kHeap));
+    EXPECT_FAILS(Invalid, "Stage 1 has 2 partitions", runner.Await(planner.graph(), 2));
+  }
+}
+
 TEST_F(StageRunnerTest, FailsWithoutAPythonRunner) {
   StageRunner runner(environment_, arrow::StopToken::Unstoppable());
   auto planner = MakePlanner(runner);
