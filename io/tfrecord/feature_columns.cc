@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/tfrecord/feature_columns.h"
 
-#include <limits>
 #include <utility>
 
 #include <arrow/array.h>
@@ -50,8 +49,10 @@ std::optional<FeatureForm> FormFor(const arrow::DataType& type) {
   return form;
 }
 
-FeatureColumn::FeatureColumn(FeatureForm form, arrow::MemoryPool* pool)
+FeatureColumn::FeatureColumn(FeatureForm form, arrow::MemoryPool* pool,
+                             int64_t max_values)
     : form_(form),
+      max_values_(max_values),
       validity_(pool),
       list_offsets_(pool),
       text_offsets_(pool),
@@ -71,25 +72,25 @@ int64_t FeatureColumn::num_values() const {
 arrow::Status FeatureColumn::AppendValues(const Feature& feature, int64_t* count,
                                           bool* is_valid) {
   arrow::Status status;
-  const auto keep = [&](arrow::Status done) {
-    if (!done.ok()) status = std::move(done);
+  // Nothing is allocated after a failure, however many values follow.
+  const auto add = [&](auto&&... value) {
+    if (status.ok() && !HasTooManyValues()) status = values_.Append(value...);
   };
   const int64_t before = num_values();
   switch (form_.kind) {
     case FeatureKind::kBytes:
       *is_valid = ForEachBytes(feature.list, [&](std::string_view value) {
-        keep(text_offsets_.Append(values_.length()));
-        keep(values_.Append(value));
+        if (status.ok()) status = text_offsets_.Append(values_.length());
+        add(value);
       });
       break;
     case FeatureKind::kFloat:
-      *is_valid = ForEachFloats(
-          feature.list, [&](std::string_view values) { keep(values_.Append(values)); });
+      *is_valid =
+          ForEachFloats(feature.list, [&](std::string_view values) { add(values); });
       break;
     default:
-      *is_valid = ForEachInt64(feature.list, [&](int64_t value) {
-        keep(values_.Append(&value, sizeof(value)));
-      });
+      *is_valid =
+          ForEachInt64(feature.list, [&](int64_t value) { add(&value, sizeof(value)); });
   }
   *count = num_values() - before;
   return status;
@@ -105,7 +106,6 @@ FeatureColumn::Outcome FeatureColumn::Append(const Feature& feature) {
     return FillTo(num_rows_ + 1).ok() ? Outcome::kOk : Outcome::kNoMemory;
   }
   if (feature.kind != form_.kind) return Outcome::kOtherKind;
-  if (num_values() > std::numeric_limits<int32_t>::max() / 2) return Outcome::kNoMemory;
   if (form_.is_list && !list_offsets_.Append(static_cast<int32_t>(num_values())).ok()) {
     return Outcome::kNoMemory;
   }
@@ -113,6 +113,7 @@ FeatureColumn::Outcome FeatureColumn::Append(const Feature& feature) {
   bool is_valid = false;
   if (!AppendValues(feature, &count, &is_valid).ok()) return Outcome::kNoMemory;
   if (!is_valid) return Outcome::kDamaged;
+  if (HasTooManyValues()) return Outcome::kTooManyValues;
   if (!form_.is_list && count != 1) return Outcome::kNotOneValue;
   return EndRow(true).ok() ? Outcome::kOk : Outcome::kNoMemory;
 }
@@ -219,6 +220,8 @@ std::optional<FeatureColumns::Fault> FeatureColumns::Append(std::string_view exa
         break;
       case FeatureColumn::Outcome::kDamaged:
         return Fault{Fault::kDamaged, known->name};
+      case FeatureColumn::Outcome::kTooManyValues:
+        return Fault{Fault::kTooManyValues, known->name};
       case FeatureColumn::Outcome::kNoMemory:
         return Fault{Fault::kNoMemory, known->name};
       case FeatureColumn::Outcome::kOtherKind:

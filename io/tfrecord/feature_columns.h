@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,9 +36,18 @@ std::optional<FeatureForm> FormFor(const arrow::DataType& type);
 /// A column that grows by one feature of one record at a time.
 class FeatureColumn {
  public:
-  FeatureColumn(FeatureForm form, arrow::MemoryPool* pool);
+  /// `max_values` is what the offsets of a list can count; smaller for tests.
+  FeatureColumn(FeatureForm form, arrow::MemoryPool* pool,
+                int64_t max_values = std::numeric_limits<int32_t>::max());
 
-  enum class Outcome : uint8_t { kOk, kDamaged, kOtherKind, kNotOneValue, kNoMemory };
+  enum class Outcome : uint8_t {
+    kOk,
+    kDamaged,
+    kOtherKind,
+    kNotOneValue,
+    kTooManyValues,
+    kNoMemory,
+  };
   /// Append the values of a feature as the next row.
   Outcome Append(const Feature& feature);
   /// Append missing values up to this number of rows.
@@ -49,10 +59,12 @@ class FeatureColumn {
 
  private:
   arrow::Status AppendValues(const Feature& feature, int64_t* count, bool* is_valid);
+  bool HasTooManyValues() const { return form_.is_list && num_values() > max_values_; }
   arrow::Status EndRow(bool is_present);
   int64_t num_values() const;
 
   const FeatureForm form_;
+  const int64_t max_values_;
   int64_t num_rows_ = 0;
   arrow::TypedBufferBuilder<bool> validity_;
   arrow::TypedBufferBuilder<int32_t> list_offsets_;
@@ -69,7 +81,14 @@ class FeatureColumns {
                  arrow::MemoryPool* pool);
 
   struct Fault {
-    enum Kind : uint8_t { kDamaged, kSequence, kUnknown, kMismatch, kNoMemory };
+    enum Kind : uint8_t {
+      kDamaged,
+      kSequence,
+      kUnknown,
+      kMismatch,
+      kTooManyValues,
+      kNoMemory,
+    };
     Kind kind = kDamaged;
     std::string feature = {};
     std::string text = {};  // the fault

@@ -91,6 +91,9 @@ class ExampleRows final : public RecordRows {
       case Fault::kSequence:
         return arrow::Status::NotImplemented(
             place, " is a tf.train.SequenceExample: read its bytes with raw=True");
+      case Fault::kTooManyValues:
+        return arrow::Status::CapacityError(place, ": feature '", fault.feature,
+                                            "' has more values than a list can hold");
       case Fault::kNoMemory:
         return arrow::Status::OutOfMemory(place, " has more values than memory allows");
       case Fault::kUnknown:

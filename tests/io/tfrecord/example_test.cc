@@ -59,6 +59,30 @@ TEST(Example, ReadsNumbersThatAreNotPacked) {
   EXPECT_EQ(count, 1);
 }
 
+TEST(FeatureColumn, RefusesMoreValuesThanListsCanCount) {
+  const std::vector<int64_t> integers = {1, 2, 3};
+  const std::vector<float> floats = {1, 2, 3};
+  const std::vector<std::string_view> texts = {"a", "", "c"};
+  ExampleBuilder builder;
+  builder.AddInt64("i", integers.data(), 3);
+  builder.AddFloats("f", floats.data(), 3);
+  builder.AddBytes("b", texts.data(), 3);
+  const std::string bytes(builder.Finish());
+  ExampleReader reader(bytes);
+  Feature feature;
+  while (reader.Next(&feature) == Outcome::kFeature) {
+    for (const int64_t max_values : {3, 5, 6}) {
+      FeatureColumn column({.kind = feature.kind, .is_list = true},
+                           arrow::default_memory_pool(), max_values);
+      ASSERT_EQ(column.Append(feature), FeatureColumn::Outcome::kOk);
+      EXPECT_EQ(column.Append(feature), max_values == 6
+                                            ? FeatureColumn::Outcome::kOk
+                                            : FeatureColumn::Outcome::kTooManyValues)
+          << max_values;
+    }
+  }
+}
+
 TEST(Example, PrefixesAreReadOrRejectedWithinBounds) {
   const std::vector<int64_t> integers = {1, 300};
   const std::vector<std::string_view> texts = {"some text"};
