@@ -59,9 +59,25 @@ def show(variable: Any, values: np.ndarray[Any, Any]) -> bool:
     if not _can_be_shown(values):
         variable.assign(values)
         return False
+    _keep_whole(tensorflow, variable)
     tensor = tensorflow.experimental.dlpack.from_dlpack(values.__dlpack__())
     variable.assign(tensor)
     return bool(address_of(variable) == values.__array_interface__["data"][0])
+
+
+def _keep_whole(tensorflow: Any, variable: Any) -> None:
+    """Have TensorFlow keep the memory that a variable is given.
+
+    A variable whose rows were read or changed one by one copies what it is given; and
+    reading rows of one makes a copy. So rows are taken of the whole variable.
+    """
+    own = isinstance(variable, tensorflow.Variable)
+    resource = variable if own else variable.value
+    tensorflow.raw_ops.DisableCopyOnRead(resource=resource.handle)
+    if own:  # of legacy Keras; Keras 3 reads whole variables
+        resource.sparse_read = lambda indices, name=None: tensorflow.gather(
+            tensorflow.convert_to_tensor(resource), indices, name=name
+        )
 
 
 def _can_be_shown(values: np.ndarray[Any, Any]) -> bool:
