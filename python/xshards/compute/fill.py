@@ -71,7 +71,7 @@ def fill_of(field: pa.Field, value: Any) -> Expression:
         current = current.cast(column)
     if pa.types.is_integer(column) and not _is_whole(value):
         column = pa.float64()
-        current = current.cast(column)
+        current = current.astype(column)  # large ones are rounded, as in pandas
     try:
         fill = lit(_typed(value, column))
     except (pa.ArrowException, ValueError, TypeError) as error:

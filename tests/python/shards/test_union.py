@@ -49,6 +49,12 @@ def test_the_number_of_partitions_decides_no_dtype(count):
     assert both.to_pandas()["a"].dtype == expected["a"].dtype == object
 
 
+def test_large_integers_beside_a_fraction_are_rounded():
+    large = pd.DataFrame({"k": [1], "a": [2**63 - 1]})
+    both = united(pd.DataFrame({"k": [0]}), large).fillna({"a": -0.5}).to_pandas()
+    assert both["a"].tolist() == [-0.5, 2.0**63]
+
+
 def test_objects_of_a_union_are_united_again():
     texts = pd.DataFrame({"a": ["x"]})
     numbers = pd.DataFrame({"a": [1]})

@@ -95,7 +95,9 @@ def _sorted(df, exact):
 def _key(cell):
     if pd.api.types.is_scalar(cell) and pd.isna(cell):
         return "missing"
-    if isinstance(cell, float | int | np.number):
+    if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
+        return f"{int(cell) + 2**64:030d}"
+    if isinstance(cell, float | np.floating):
         return f"{float(cell) + 0.0:+.8e}"
     return repr(cell)
 

@@ -58,6 +58,7 @@ def _draw_steps(state, wanted):
         step = replace(step, inexact=step.inexact | loose(state, step, result))
         steps.append(step)
         state.d, state.order, state.inexact = result, step.order, step.inexact
+        state.has_functions |= ".astype(" in step.xs
     return steps
 
 

@@ -43,9 +43,14 @@ def _is_widened(program, name, ours, theirs):
     return name in program.inexact and _widened(ours.dtype, theirs.dtype)
 
 
-def _is_sum_of_nothing(program, name, ours, theirs):
+def _is_narrow_sum(program, name, ours, theirs):
     kinds = ours.dtype.kind, theirs.dtype.kind
-    return len(ours) == 0 and kinds in (("i", "i"), ("u", "u")) and name[:3] == "sum"
+    return kinds in (("i", "i"), ("u", "u")) and name.startswith("sum")
+
+
+def _is_deviation(program, name, ours, theirs):
+    dtypes = str(ours.dtype).lower(), str(theirs.dtype).lower()
+    return dtypes == ("float32", "float64") and name.startswith("std")
 
 
 def _is_object_key(program, name, ours, theirs):
@@ -63,21 +68,29 @@ EXCUSED = (
     Excused(
         "integers with missing values",
         "The dtype of a column does not depend on its values: integers and booleans "
-        "that a merge, a union or .dt made missing are floats or objects only where a "
-        "value is missing.",
+        "that a merge, a union, .dt or .str.len made missing are floats or objects "
+        "only where a value is missing.",
         "pd.DataFrame({'k': [1, 2], 'a': [1, 2]})",
         "s.merge(other.assign(b=5), 'left', 'k').filter(xs.col('b').notna())",
         "keep(x := merged(d, right.assign(b=5), 'left', 'k'), x['b'].notna())",
         applies=_is_widened,
     ),
     Excused(
-        "sums without a group",
-        "The sum of narrow integers is int64 or uint64, also of no values.",
+        "sums of narrow integers",
+        "They are int64 or uint64; pandas narrows them in some cases, as without rows.",
         "pd.DataFrame({'k': pd.Series([], dtype='int64'), 'a': pd.Series([], "
         "dtype='int8')})",
         "s.group_by('k', x=('a', 'sum'))",
         "grouped(d, ['k'], x=('a', 'sum'))",
-        applies=_is_sum_of_nothing,
+        applies=_is_narrow_sum,
+    ),
+    Excused(
+        "deviations of float32",
+        "They are float32; pandas widens them if they are large.",
+        "pd.DataFrame({'k': [1, 1], 'a': pd.Series([-1, 3e18], dtype='float32')})",
+        "s.group_by('k', x=('a', 'std'))",
+        "grouped(d, ['k'], x=('a', 'std'))",
+        applies=_is_deviation,
     ),
     Excused(
         "keys that are objects",
@@ -131,6 +144,21 @@ NOT_DRAWN = (
         "ordered(d, ['k', 'a'], na_position='first')",
     ),
     Shown(
+        "large integers of Arrow with missing values",
+        "They are compared exactly; pandas makes floats of them in drop_duplicates.",
+        "pd.DataFrame({'a': pd.Series([2**63 - 1, None, 2**63 - 2], "
+        "dtype='int64[pyarrow]')})",
+        "s.drop_duplicates()",
+        "distinct(d)",
+    ),
+    Shown(
+        "rounding of float32",
+        "A float32 whose last digit is next to a half is rounded as in Arrow.",
+        "pd.DataFrame({'a': pd.Series([1000000.25], dtype='float32')})",
+        "s.with_column('a', xs.col('a').round(1))",
+        "d.assign(a=d['a'].round(1))",
+    ),
+    Shown(
         "several kinds of missing objects",
         "Where a column of objects has None and NaN, only None counts as missing.",
         "pd.DataFrame({'k': [1] * 3, 'a': pd.Series(['x', None, nan], dtype=object)})",
@@ -148,6 +176,21 @@ NOT_DRAWN = (
 )
 
 
+#: What gives integers, floats in pandas where the text or time is missing.
+_INTEGER_PARTS = (".dt.", ".str.find(", ".str.len(")
+
+
+def is_unknown_union(state):
+    """Tell whether a union would not find out in time that columns become objects.
+
+    What dtype a function gives, which astype may be, is not known before it has run.
+    """
+    both = [name for name in state.d if name in state.right]
+    return state.has_functions and any(
+        state.d[name].dtype != state.right[name].dtype for name in both
+    )
+
+
 def loose(state, step, result):
     """Name the columns whose dtype, or last digits, pandas chooses by the values.
 
@@ -163,7 +206,9 @@ def loose(state, step, result):
             before = {df[n].dtype for df in sources for n in {name, own} if n in df}
             if len(before) > 1 or any(_widened(one, dtype) for one in before):
                 found.add(name)
-        elif ".dt." in step.xs and dtype.kind == "f":
+        elif name in state.d and state.d[name].dtype.kind == "O" != dtype.kind:
+            found.add(name)  # a key whose dtype pandas infers
+        elif dtype.kind == "f" and any(part in step.xs for part in _INTEGER_PARTS):
             changed = name not in state.d or state.d[name].dtype != dtype
             found.update({name} if changed else ())
     return found

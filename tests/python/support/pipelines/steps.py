@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipelines.expressions import Drawing, kind_of
+from pipelines.known_differences import is_unknown_union
 from pipelines.program import Step
 
 #: The aggregates of groups that have a meaning for a kind of column.
@@ -57,6 +58,7 @@ class State:
     order: object = "all"
     inexact: frozenset[str] = frozenset()
     sql: bool = False
+    has_functions: bool = False
     made: int = 0
     kinds: dict[str, str] = field(default_factory=dict)
 
@@ -331,7 +333,7 @@ def _drop_duplicates(state):
 
 def _fillna(state):
     fills = {}
-    for name in _some(state, list(state.d), 2) or ():
+    for name in _some(state, state.exact(), 2) or ():
         kind = kind_of(state.d[name])
         if kind == "category":
             fills[name] = repr(state.rng.choice(list(state.d[name].cat.categories)))
@@ -392,6 +394,8 @@ def _union(state):
             "SELECT * FROM {s} UNION ALL SELECT * FROM {s}",
             order="all" if state.order == "all" else "none",
         )
+    if is_unknown_union(state):
+        return None
     order = "all" if state.order == "all" else "none"
     return state.step("s.union(other)", "union(d, right)", order=order)
 
