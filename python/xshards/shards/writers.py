@@ -229,9 +229,9 @@ class Writers(Base):
         >>> import tempfile
         >>> shards = xs.from_pandas(pd.DataFrame({"a": [1, 2]}), num_partitions=2)
         >>> with tempfile.TemporaryDirectory() as directory:
-        ...     paths = shards.to_ipc(directory)
-        ...     print(len(paths), len(xs.read_ipc(directory)))
-        2 2
+        ...     _ = shards.to_ipc(directory, compression="zstd")
+        ...     xs.read_ipc(directory).to_pandas()["a"].tolist()
+        [1, 2]
         """
         return self._write(
             directory,
