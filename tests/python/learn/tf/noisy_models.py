@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-ROWS, BATCH, EPOCHS = 960, 16, 3
+ROWS, BATCH, EPOCHS = 640, 16, 2
 
 
 def arrays():

@@ -20,8 +20,8 @@ from xshards.learn.tf import Estimator
 pytestmark = pytest.mark.tensorflow
 
 OPTIONS = {"epochs": EPOCHS, "batch_size": BATCH, "verbose": 0}
-STEP_SECONDS = 0.06
-FEWEST = 30
+STEP_SECONDS = 0.1
+FEWEST = 18
 JOB = """
 import sys
 sys.path.insert(0, {here!r})
@@ -37,7 +37,7 @@ estimator.fit(
     {epochs},
     {batch},
     verbose=0,
-    checkpoint_trigger=SeveralIteration(7),
+    checkpoint_trigger=SeveralIteration(4),
 )
 """
 
@@ -68,6 +68,7 @@ def assert_same(ours, theirs):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("package", PACKAGES, ids=names)
 def test_a_replica_killed_every_two_seconds_changes_nothing(
     undisturbed, estimators, package
@@ -115,7 +116,7 @@ def test_a_job_that_is_killed_is_resumed_bitwise(undisturbed, tmp_path, package)
     )
     job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     try:
-        while len(list(tmp_path.glob("*/model.*"))) < 10:  # in the second epoch
+        while len(list(tmp_path.glob("*/model.*"))) < 12:  # in the second epoch
             assert job.poll() is None
             time.sleep(0.02)
     finally:
@@ -125,7 +126,7 @@ def test_a_job_that_is_killed_is_resumed_bitwise(undisturbed, tmp_path, package)
     resumed.load_orca_checkpoint(tmp_path)
     epoch = resumed._job.epoch
     assert 1 <= epoch < EPOCHS
-    assert resumed._job.num_steps % 7 == 0
+    assert resumed._job.num_steps % 4 == 0
     history = resumed.fit(arrays(), initial_epoch=epoch, **OPTIONS)
     ours = resumed._model.keras.get_weights()
     resumed.shutdown()
