@@ -60,9 +60,9 @@ def fill_of(field: pa.Field, value: Any) -> Expression:
         plain = current.cast(values)
         fill = lit(constant(value).cast(values))
         filled = plain.isna().call("if_else", fill, plain)
-        # Only text is cast to dictionaries; the categories are in the metadata.
-        is_text = pa.types.is_large_string(values)
-        return filled._noted(column if is_text else values, marks)
+        # Not encoded, as what is computed from it reads values; the categories are in
+        # the metadata.
+        return filled._noted(values, marks)
     if OPAQUE in marks or not _holds(column, value):
         msg = f"column {name!r} of {column} cannot hold {value!r}"
         raise XShardsTypeError(msg)

@@ -437,3 +437,11 @@ def test_fillna_fills_categories_that_a_merge_made_missing():
     merged = xs.from_pandas(left, 2).merge(xs.from_pandas(right, 1), "left", "k")
     ours = merged.fillna({"c": "b"}).sort_values("k").to_pandas()
     assert_same(ours, left.merge(right, "left", "k").fillna({"c": "b"}))
+
+
+def test_filled_categories_are_computed_with():
+    df = pd.DataFrame({"c": pd.Categorical(["a", None, "b"], ["b", "a"])})
+    filled = xs.from_pandas(df, 2).fillna({"c": "a"})
+    ours = filled.with_column("x", xs.col("c").isin(["a"])).dropna().to_pandas()
+    expected = df.fillna({"c": "a"})
+    assert_same(ours, expected.assign(x=expected["c"].isin(["a"])))
