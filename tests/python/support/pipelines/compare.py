@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,8 @@ def _key(cell):
         return "missing"
     if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
         return f"{int(cell) + 2**64:030d}"
+    if isinstance(cell, Decimal):  # 3 and 3.00 are equal
+        return str(cell.normalize())
     if isinstance(cell, float | np.floating):
         return f"{float(cell) + 0.0:+.8e}"
     return repr(cell)

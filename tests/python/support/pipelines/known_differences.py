@@ -201,7 +201,9 @@ def loose(state, step, result):
     found = set()
     for name in result:
         dtype = result[name].dtype
-        if moved:
+        if name[:3] == "sum" and dtype.kind in "iu" and dtype.itemsize < 8:
+            found.add(name)
+        elif moved:
             own = name.removesuffix("_x").removesuffix("_y")
             before = {df[n].dtype for df in sources for n in {name, own} if n in df}
             if len(before) > 1 or any(_widened(one, dtype) for one in before):
