@@ -142,10 +142,11 @@ TEST_F(PlanEncoderTest, DataIsSentBySegmentSlice) {
 
 TEST_F(PlanEncoderTest, AFilledCacheIsSentAsItsData) {
   CacheNode node{.id = std::make_shared<const ResultId>(ResultId{7, 3})};
-  EXPECT_EQ(Again(MakeNode(node))->as<CacheNode>().partitions, nullptr);
+  const Plan rows = MakeNode(LiteralNode{});
+  EXPECT_EQ(Again(MakeNode(node, {rows}))->as<CacheNode>().partitions, nullptr);
   node.partitions = std::make_shared<const std::vector<Partition>>(
       1, Partition({BlockStore::FromBatches({Numbered(5)})}, 0));
-  const auto again = Again(MakeNode(node, {MakeNode(UnionNode{})}))->as<CacheNode>();
+  const auto again = Again(MakeNode(node, {rows}))->as<CacheNode>();
   EXPECT_EQ(*again.id, *node.id);
   ASSERT_NE(again.partitions, nullptr);
   EXPECT_EQ(again.partitions->at(0).num_rows(), 5);

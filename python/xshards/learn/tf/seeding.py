@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import random
 import secrets
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def drawn_from(seed: int | None) -> Iterator[None]:
         return
     tensorflow = load_tensorflow()
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with _tensorflow_kept(), _keras_kept(tensorflow.keras):
+    with _tensorflow_kept(), _keras_kept(tensorflow.keras), _legacy_seeded(seed):
         tensorflow.keras.utils.set_random_seed(seed)
         try:
             yield
@@ -87,3 +88,18 @@ def _keras_kept(keras: Any) -> Iterator[None]:
     finally:
         for name, value in kept.items():
             state.set_global_attribute(name, value)
+
+
+@contextlib.contextmanager
+def _legacy_seeded(seed: int) -> Iterator[None]:
+    """Seed what legacy Keras draws from once a user has set its seed."""
+    backend = sys.modules.get("tf_keras.src.backend")
+    if backend is None:  # not imported: there is nothing that a user could have set
+        yield
+        return
+    kept = getattr(backend._SEED_GENERATOR, "generator", None)
+    backend._SEED_GENERATOR.generator = random.Random(seed)
+    try:
+        yield
+    finally:
+        backend._SEED_GENERATOR.generator = kept

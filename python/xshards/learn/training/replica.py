@@ -214,7 +214,7 @@ class Replica:
             if self._runner is not None:
                 self._runner.steps_per_epoch = command.num_steps
                 self._runner.train_epoch(self._batches(shares), info)
-            elif self._takes_windows(command):
+            elif self._takes_windows(command, source):
                 skip = self._exchange.step_without_rows
                 result = operator._train_windows(shares, info, skip)
             else:
@@ -234,10 +234,11 @@ class Replica:
             operator.state_dict(),
         )
 
-    def _takes_windows(self, command: Train) -> bool:
+    def _takes_windows(self, command: Train, source: Any) -> bool:
         """Whether nothing has to be done between the updates of this epoch."""
         return (
             not command.watched
+            and not getattr(source, "one_by_one", False)
             and command.accumulate == 1
             and not self._given_weights
             and not self._turn.schedulers

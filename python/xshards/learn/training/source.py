@@ -47,7 +47,10 @@ Share = tuple[int, int, Any]
 
 
 class Batches(Protocol):
-    """A source that is ready in a replica."""
+    """A source that is ready in a replica.
+
+    One that cannot give batches before the updates of those before has `one_by_one`.
+    """
 
     def shares(self, feed: Feed) -> Iterator[Share]:
         """Return this replica's share of each batch of an epoch."""

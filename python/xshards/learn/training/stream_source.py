@@ -281,6 +281,10 @@ class StreamSource(Source):
 class StreamBatches:
     """A replica's end of a stream."""
 
+    #: The stream forgets a batch when a later one is asked for: a batch may be taken
+    #: only after the update of the one before.
+    one_by_one = True
+
     def __init__(self, descriptors: list[int]) -> None:
         self._file, *self._sockets = descriptors
 
