@@ -134,7 +134,7 @@ class Windows:
         for all_of, one in zip(held.arrays, flat, strict=True):
             if all_of is not None:
                 all_of[place] = one
-        turn.begin_batch(number, rows, step_rows)
+        turn.begin_batch(number, rows, step_rows, python=False)
         held.rows.append(rows)
         held.shares.append(rows / step_rows)
         held.seeds.append(getattr(turn.adapter, "last_seed", 0))

@@ -12,7 +12,7 @@ import numpy as np
 
 from xshards.learn.row_weights import class_weights
 from xshards.learn.training.meters import Meters
-from xshards.learn.training.seeding import seed_everything
+from xshards.learn.training.seeding import seed_everything, seed_framework
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -136,11 +136,17 @@ class Turn:
         self.report: Callable[[], None] | None = None
         self._reported = 0
 
-    def begin_batch(self, number: int, rows: int, step_rows: int) -> None:
-        """Note that a batch is computed now, and seed what it may draw from."""
+    def begin_batch(
+        self, number: int, rows: int, step_rows: int, *, python: bool = True
+    ) -> None:
+        """Note that a batch is computed now, and seed what it may draw from.
+
+        Not `python` where none runs in the batch: its generators are left alone.
+        """
         self.batch, self.rows, self.step_rows = number, rows, step_rows
         self.weight = self.step_weight = None
-        seed_everything(self.adapter, self.seed, self.rank, self.epoch, number)
+        seed = seed_everything if python else seed_framework
+        seed(self.adapter, self.seed, self.rank, self.epoch, number)
         self.meters.count(rows)
         if self.training:
             for optimizer in self.optimizers:
