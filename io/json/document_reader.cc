@@ -64,8 +64,7 @@ const char* FindUndecodable(std::string_view text) {
       continue;
     }
     for (const char* next = p + 1; next <= end; ++next) {
-      const bool is_whole = next == end || (*next & 0xC0) != 0x80;
-      if (!is_whole) continue;
+      if (next != end && (*next & 0xC0) == 0x80) continue;  // inside a character
       if (!IsUtf8(p, next)) return p;
       p = next;
     }
@@ -446,8 +445,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> DocumentReader::FinishIndex(
 arrow::Status NotADocument(std::string_view text, const std::string& path,
                            const JsonFault& fault, arrow::MemoryPool* pool) {
   const std::string_view before = Between(text.data(), fault.at);
-  const size_t line_feed = before.rfind('\n');
-  const size_t line = line_feed == std::string_view::npos ? 0 : line_feed + 1;
+  const size_t line = before.rfind('\n') + 1;  // 0 without a line feed
   return NotJson(
       path,
       {.text = text.data(), .size = static_cast<int64_t>(text.size()), .is_last = true},
@@ -474,8 +472,7 @@ arrow::Result<std::optional<JsonDocument>> ParseJsonDocument(std::string_view te
   ARROW_ASSIGN_OR_RAISE(const bool is_json, reader.Read(&fault));
   if (!is_json) return NotADocument(text, path, fault, pool);
   if (reader.is_odd()) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(auto document, reader.Finish());
-  return document;
+  return reader.Finish();
 }
 
 arrow::Result<std::optional<JsonDocument>> ReadJsonDocument(
