@@ -170,9 +170,8 @@ arrow::Status Run(TfContext* context) {
   if (inputs.empty() || BytesOf(inputs[0]).size() != sizeof(int64_t)) {
     return arrow::Status::Invalid("Expected the address of a window first");
   }
-  int64_t address = 0;
-  std::memcpy(&address, BytesOf(inputs[0]).data(), sizeof(address));
-  auto* window = reinterpret_cast<StepWindow*>(address);
+  StepWindow* window = nullptr;
+  std::memcpy(&window, BytesOf(inputs[0]).data(), sizeof(window));
   const auto stepped =
       CatchExceptions("a training step", [&] { return Step(inputs, window); });
   if (!stepped.ok()) window->Fail(stepped.status());
