@@ -241,7 +241,7 @@ OperandResult CompileAsDtype(const Compiler& compiler, const ArrowExpression::Ca
   const Operand& operand = arguments[0];
   const TypePointer type = options.to_type.GetSharedPtr();
   if (operand.type()->Equals(*type)) {  // Arrow casts no nulls to nulls
-    return InField(operand.arrow, WithDtypePairs(operand.field, pairs));
+    return InField(operand.arrow, WithDtypePairs(operand.field->RemoveMetadata(), pairs));
   }
   ARROW_ASSIGN_OR_RAISE(
       auto cast,

@@ -94,6 +94,7 @@ class ReplicaGroup:
         self.on_save: Callable[[str, bool], None] = lambda path, weights_only: None
         #: Called when all replicas have reported a batch: their reports by rank.
         self.on_batch: Callable[[list[Any]], None] = lambda reports: None
+        self._settled = -1  # the last batch that all replicas have reported
         #: Called now and then while replicas train.
         self.on_look: Callable[[], None] | None = None
         self._num_sources = 0
@@ -155,7 +156,7 @@ class ReplicaGroup:
         Meanwhile `servers` make updates of the gradients that replicas push. What a
         replica raises is raised here, and ends the others.
         """
-        self._command = command
+        self._command, self._settled = command, -1
         try:
             for member in self._members:
                 member.waiting, member.answer, member.deaths = True, None, 0
@@ -271,7 +272,8 @@ class ReplicaGroup:
             return
         first = min(one.reported for one in waiting)
         last = [one for one in waiting if one.reported == first]
-        if len(last) == len(self._members):
+        if len(last) == len(self._members) and first > self._settled:
+            self._settled = first  # replicas that all died replay it
             self.on_batch([one.report for one in last])
         for one in last:
             one.report = None
