@@ -229,7 +229,7 @@ TEST(FeederTest, NoRowsGiveNoSteps) {
 TEST(FeederTest, IsAnErrorWhereNoThreadStarts) {
   auto feeder = MakeFeeder(Uneven({3}), Ids(1));
   {
-    const testing::NoMoreThreads none;
+    const ::xshards::testing::NoMoreThreads none;
     EXPECT_FAILS(UnknownError, "Starting to make batches", feeder->Start(0));
   }
   ASSERT_OK_AND_ASSIGN(const auto none, feeder->Next());

@@ -39,7 +39,7 @@ TEST(OwnerPool, WhatAnOwnerThrowsBecomesAStatusAndAllEnd) {
 }
 
 TEST(OwnerPool, IsAnErrorWhereNoThreadStarts) {
-  const testing::NoMoreThreads none;
+  const ::xshards::testing::NoMoreThreads none;
   EXPECT_FAILS(UnknownError, "Starting the owners of parameters", OwnerPool::Make(3));
   EXPECT_OK(OwnerPool::Make(1));
 }
