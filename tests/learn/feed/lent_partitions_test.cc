@@ -28,8 +28,8 @@ std::vector<Partition> Uneven() {
 }
 
 TEST(LentPartitions, AreReadInPlaceByWhoBorrowsThem) {
+  const auto context = TestContext();  // its segments take the partitions' blocks
   const auto lent_by = Uneven();
-  const auto context = TestContext();
   ASSERT_OK_AND_ASSIGN(const auto lent, LentPartitions::Make(context, lent_by));
   EXPECT_EQ(lent->num_rows(), 8);
   ASSERT_OK_AND_ASSIGN(
