@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <arrow/buffer.h>
+#include <arrow/array/builder_binary.h>
 
 #include "io/fs/file_system.h"
 #include "io/json/document_cells.h"
